@@ -1,0 +1,11 @@
+//! Evidence of a run: the recorder (the only writer) and the history (what everything is judged by).
+//! Records go in while the run goes on; a sealed, ordered history comes out, from memory or disk.
+//! It must never be changed after it was sealed, and nothing in it may depend on who reads it.
+
+pub mod cursor;
+pub mod event;
+pub mod history;
+pub mod recorder;
+
+pub use history::{History, HistoryError};
+pub use recorder::Recorder;

@@ -1,0 +1,153 @@
+//! The plan: suites × pins × filter, resolved into cells and units with nothing optional left.
+//! Validated suites, pins and the command line come in; a `Plan` comes out that a run only obeys.
+//! It must never look at a server or a clock: the same input gives the same plan, byte for byte.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::checks::{CheckSpec, Scope};
+use crate::faults::FaultSpec;
+use crate::names::{BrokerKind, EventSet, Level, ServerKind};
+use crate::suite::model::{Defect, Limits, Phase, Topology, WorkerSpec, Workload};
+
+/// Version of the plan document; a reader refuses any other.
+pub const PLAN_VERSION: u32 = 1;
+
+/// Everything that a run will do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    pub version: u32,
+    /// SHA-256 over the suite files that were used, in the order of their paths.
+    pub suite_hash: String,
+    pub seed: u64,
+    pub profile: String,
+    pub cells: Vec<Cell>,
+    pub units: Vec<Unit>,
+}
+
+/// One scenario on one server pin with one client: what gets an outcome.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// Stable id: `property/scenario@broker-pin+client-version`.
+    pub id: String,
+    /// `property/scenario`.
+    pub scenario: String,
+    pub title: String,
+    pub about: String,
+    pub property: String,
+    pub clauses: Vec<String>,
+    pub level: Level,
+    pub hazard: bool,
+    pub broker: BrokerKind,
+    pub server_pin: String,
+    pub database_pin: String,
+    pub client: ClientPin,
+    /// Name of the worker manifest.
+    pub worker: String,
+    /// Pattern of the consumer under test.
+    pub pattern: String,
+    /// How dead letters are published, if they are: `client` or `application`.
+    pub dead_letter_mode: Option<String>,
+    /// Unit with the real worker.
+    pub subject: String,
+    pub controls: Vec<ControlRef>,
+    /// Unit without any fault on the same server and client.
+    pub baseline: String,
+    /// Set where the client or broker lacks a capability; then no unit is run.
+    pub unsupported: Option<Lack>,
+    /// `--only-controls`: the subject is a control, so no control of its own can be asked for.
+    pub only_control: bool,
+}
+
+/// The client library that a cell's workers use.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClientPin {
+    pub library: String,
+    pub version: String,
+}
+
+/// Why a cell cannot be run, as data with a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lack {
+    pub capability: String,
+    pub reason: String,
+    pub url: String,
+}
+
+/// A control that a cell refers to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControlRef {
+    pub id: String,
+    pub defect: Defect,
+    pub unit: String,
+    /// Wire name of the check that must fail.
+    pub caught_by: String,
+    /// The events on which it must fail.
+    pub strikes: EventSet,
+}
+
+/// What a unit is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnitKind {
+    Subject,
+    Control(String),
+    Baseline,
+}
+
+/// One story run once: it has one history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unit {
+    /// Stable id, also the name of its history file.
+    pub id: String,
+    pub kind: UnitKind,
+    pub broker: BrokerKind,
+    pub server: ServerKey,
+    pub database: ServerKey,
+    pub lease: LeaseKind,
+    pub worker_manifest: String,
+    pub seed: u64,
+    pub topology: Topology,
+    pub workload: Workload,
+    pub workers: BTreeMap<String, WorkerSpec>,
+    pub phases: Vec<Phase>,
+    pub faults: Vec<FaultSpec>,
+    pub checks: Vec<CheckSpec>,
+    pub limits: Limits,
+    pub scope: Scope,
+    pub waits: Vec<ComputedWait>,
+}
+
+/// Which server a unit needs; units with the same key may share one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerKey {
+    pub kind: ServerKind,
+    pub pin: String,
+    /// Server settings beside the fast defaults, by the server's own names.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// How a unit holds its broker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeaseKind {
+    Shared,
+    Exclusive,
+    Disposable,
+}
+
+/// A wait that the configured timers force, however fast the machine is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ComputedWait {
+    pub what: String,
+    pub ms: u64,
+}

@@ -1,0 +1,241 @@
+//! Verdicts: findings of subject, controls and baseline become one outcome a cell.
+//! A plan, the run's own record and the histories come in; a `RunReport` comes out, pure.
+//! It must never pass what was not examined, landed and controlled, and never read a clock.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::checks::Finding;
+use crate::names::{BrokerKind, Cause, Grade, Level, Outcome, ServerKind};
+use crate::plan::{ClientPin, Lack};
+use crate::suite::model::Defect;
+
+/// Version of the report document.
+pub const REPORT_VERSION: u32 = 1;
+
+/// What the runner recorded about the run itself (`run.json`): part of the evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunRecord {
+    pub version: u32,
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub started: String,
+    pub ackproof: String,
+    pub command: Vec<String>,
+    pub host: Host,
+    pub duration_ms: u64,
+    /// Set when a signal ended the run early.
+    pub cancelled: bool,
+    pub servers: Vec<ServerRun>,
+    /// By unit id; a unit that is missing never started.
+    pub units: BTreeMap<String, UnitRun>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    pub os: String,
+    pub kernel: String,
+    pub cpus: u32,
+    pub memory_mb: u64,
+    pub engine: String,
+}
+
+/// A server that the run started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerRun {
+    pub kind: ServerKind,
+    pub pin: String,
+    pub image: String,
+    /// Image id or repository digest.
+    pub digest: String,
+    /// `local` or `upstream`.
+    pub source: String,
+    pub boot_ms: u64,
+}
+
+/// How one unit went, as far as the runner can say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnitRun {
+    /// Path of the history below the output directory.
+    pub history: String,
+    pub sha256: String,
+    pub started_ms: u64,
+    pub duration_ms: u64,
+    /// What it waited for, longest first, in milliseconds.
+    pub waits: Vec<(String, u64)>,
+}
+
+/// All verdicts of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunReport {
+    pub version: u32,
+    pub run: RunInfo,
+    pub cells: Vec<CellReport>,
+    pub summary: Summary,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunInfo {
+    pub id: String,
+    pub started: String,
+    pub ackproof: String,
+    pub command: Vec<String>,
+    pub seed: u64,
+    pub profile: String,
+    pub host: Host,
+    pub duration_ms: u64,
+    pub cancelled: bool,
+    pub suite_hash: String,
+    /// SHA-256 over the paths and hashes of `plan.json`, `run.json` and all histories.
+    pub root_hash: String,
+    pub servers: Vec<ServerRun>,
+}
+
+/// One cell with its outcome and all that it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellReport {
+    pub id: String,
+    pub scenario: String,
+    pub title: String,
+    pub about: String,
+    pub property: String,
+    pub clauses: Vec<String>,
+    pub level: Level,
+    pub broker: BrokerKind,
+    pub server_pin: String,
+    /// What the broker answered.
+    pub server_attested: Option<String>,
+    pub database_pin: String,
+    pub database_attested: Option<String>,
+    pub client: ClientPin,
+    pub client_attested: Option<String>,
+    pub worker: String,
+    pub pattern: String,
+    pub dead_letter_mode: Option<String>,
+    pub outcome: Outcome,
+    /// Set exactly when the outcome is inconclusive.
+    pub cause: Option<Cause>,
+    /// One sentence: why this outcome, with the numbers.
+    pub reason: String,
+    /// `hazard shown: 3 events` for a hazard scenario that passed.
+    pub hazard_shown: Option<String>,
+    pub unsupported: Option<Lack>,
+    pub marks: Marks,
+    pub duration_ms: u64,
+    pub counts: Counts,
+    pub ages: Ages,
+    pub faults: Vec<FaultReport>,
+    pub findings: Vec<Finding>,
+    pub controls: Vec<ControlReport>,
+    /// What the configured timers forced, in milliseconds.
+    pub waits: Vec<(String, u64)>,
+    pub histories: Vec<HistoryRef>,
+    /// The command that runs this cell again.
+    pub reproduce: String,
+}
+
+/// The three closing questions: may it be lost, doubled, reordered? Events that were.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Marks {
+    pub lost: BTreeSet<String>,
+    pub doubled: BTreeSet<String>,
+    pub reordered: BTreeSet<String>,
+}
+
+/// A number and what supports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Graded {
+    pub value: u64,
+    pub grade: Grade,
+}
+
+/// Separate numbers that must never be taken for one another; absent where nothing observed them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    pub published: Option<Graded>,
+    pub confirmed: Option<Graded>,
+    pub unknown: Option<Graded>,
+    pub deliveries: Option<Graded>,
+    pub effects: Option<Graded>,
+    pub duplicates: Option<Graded>,
+    pub conflicts: Option<Graded>,
+    pub dead_letters_ever: Option<Graded>,
+    pub dead_letters_unresolved: Option<Graded>,
+    pub backlog: Option<Graded>,
+    pub lost: Option<Graded>,
+    pub unresolved: Option<Graded>,
+}
+
+/// Ages in milliseconds by the runner's clock; absent where nothing of the kind happened.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ages {
+    /// Longest time from the first to the last handing-over of one event.
+    pub retry_ms: Option<u64>,
+    /// Longest time from a dead letter's publication to its redrive.
+    pub dlq_ms: Option<u64>,
+    /// Longest time from an effect's commit to its acknowledgement's return.
+    pub ack_latency_ms: Option<u64>,
+}
+
+/// One fault with its receipt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultReport {
+    pub id: String,
+    pub kind: String,
+    pub trigger: String,
+    pub target: String,
+    pub landed: bool,
+    /// The proof in one sentence.
+    pub receipt: String,
+    /// Absent for faults that do not heal.
+    pub healed: Option<bool>,
+}
+
+/// One control: was the defect caught by the check that it names, on the events that it strikes?
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControlReport {
+    pub id: String,
+    pub defect: Defect,
+    pub caught: bool,
+    pub caught_by: String,
+    /// Why it was caught, or why not.
+    pub reason: String,
+    pub finding: Option<Finding>,
+    pub history: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryRef {
+    pub unit: String,
+    pub path: String,
+    pub sha256: String,
+}
+
+/// Numbers of cells by outcome, and of controls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Summary {
+    pub cells: u64,
+    pub pass: u64,
+    pub fail: u64,
+    pub inconclusive: u64,
+    pub known: u64,
+    pub unsupported: u64,
+    pub controls: u64,
+    pub controls_caught: u64,
+}
