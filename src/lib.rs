@@ -11,3 +11,5 @@ pub mod names;
 pub mod plan;
 pub mod suite;
 pub mod verdict;
+pub mod wait;
+pub mod workers;
