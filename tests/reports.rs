@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use ackproof::names::Outcome;
 use ackproof::reports::console::{self, Style};
 use ackproof::reports::{self, json, junit, markdown};
-use ackproof::verdict::RunReport;
+use ackproof::verdict::{RunReport, Summary};
 use quick_xml::events::Event;
 use serde_json::Value;
 
@@ -87,8 +87,27 @@ fn each_outcome_becomes_its_own_junit_ending() {
     assert_eq!(ending("pass-with-hazard"), [[""; 0]; 2]);
     assert_eq!(ending("known"), [[""; 0]]);
     assert_eq!(ending("fail-with-lost-event"), [["failure"]]);
-    assert_eq!(ending("unsupported"), [["skipped"]]);
+    // All of it unsupported: one more test case says that nothing was decided.
+    assert_eq!(ending("unsupported"), [["skipped"], ["error"]]);
     assert_eq!(ending("inconclusive-each-cause"), [["error"]; 11]);
+}
+
+#[test]
+fn an_empty_run_is_not_green() {
+    let mut report = sample("known");
+    report.cells.clear();
+    report.summary = Summary::default();
+    assert_eq!(endings(&junit::render(&report).unwrap()), [["error"]]);
+    assert!(markdown::render(&report).starts_with("# ackproof: nothing was decided\n"));
+    let text = console::render(&report, Path::new("out"), Style::Plain);
+    assert!(text.contains("nothing was decided; cells: 0\n"), "{text}");
+}
+
+#[test]
+fn a_cell_that_was_not_decided_claims_no_mark() {
+    let xml = junit::render(&sample("unsupported")).unwrap();
+    assert!(xml.contains("name=\"lost\" value=\"not decided\""), "{xml}");
+    assert!(markdown::render(&sample("unsupported")).contains("| - / - | - | - | - | - |"));
 }
 
 #[test]

@@ -101,10 +101,10 @@ fn closing(report: &RunReport, out: &Path) -> [String; 4] {
     ]
 }
 
-/// `cells: 4, 2 pass, 1 fail, 1 inconclusive`: outcomes that did not occur are left out.
+/// `nothing broken; cells: 4, 3 pass, 1 known`: outcomes that did not occur are left out.
 fn summary_line(report: &RunReport) -> String {
     let sum = &report.summary;
-    let mut line = format!("cells: {}", sum.cells);
+    let mut line = format!("{}; cells: {}", story::headline(report), sum.cells);
     for (number, word) in [
         (sum.pass, "pass"),
         (sum.fail, "fail"),

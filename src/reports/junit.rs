@@ -9,7 +9,7 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::{story, text};
-use crate::names::Outcome;
+use crate::names::{Cause, Outcome};
 use crate::verdict::{CellReport, RunReport};
 
 /// Renders the whole report.
@@ -25,6 +25,9 @@ pub fn render(report: &RunReport) -> io::Result<String> {
     }
     for (property, cells) in by_property {
         document.add_test_suite(suite(property, &cells, report));
+    }
+    if story::nothing_decided(report) {
+        document.add_test_suite(nothing_decided());
     }
     document.to_string().map_err(io::Error::other)
 }
@@ -51,6 +54,16 @@ fn suite(property: &str, cells: &[&CellReport], report: &RunReport) -> TestSuite
         suite.add_property(property_of(&format!("server.{}-{}", server.kind, server.pin), &what));
     }
     suite.add_test_cases(cells.iter().map(|cell| case(cell)));
+    suite
+}
+
+/// A report without a decided cell must not read as green: CI systems count errors, not cells.
+fn nothing_decided() -> TestSuite {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_type(Cause::NothingExamined.to_string());
+    status.set_message("no cell was decided: the run is empty, or all of it is unsupported");
+    let mut suite = TestSuite::new("ackproof");
+    suite.add_test_case(TestCase::new("something was decided", status));
     suite
 }
 
@@ -95,9 +108,9 @@ fn properties(cell: &CellReport) -> Vec<(String, String)> {
         named("database", story::database(cell)),
         named("worker", format!("{} ({})", cell.worker, cell.pattern)),
         named("controls_caught", story::controls(cell)),
-        named("lost", story::events(&cell.marks.lost)),
-        named("doubled", story::events(&cell.marks.doubled)),
-        named("reordered", story::events(&cell.marks.reordered)),
+        named("lost", story::mark(cell, &cell.marks.lost)),
+        named("doubled", story::mark(cell, &cell.marks.doubled)),
+        named("reordered", story::mark(cell, &cell.marks.reordered)),
     ];
     if cell.outcome == Outcome::Known {
         all.push(named("known", cell.reason.clone()));

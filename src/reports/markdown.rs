@@ -27,17 +27,12 @@ pub fn render(report: &RunReport) -> String {
 
 fn head(report: &RunReport) -> String {
     let sum = &report.summary;
-    let verdict = if sum.fail > 0 {
-        "a guarantee is broken"
-    } else if sum.inconclusive > 0 || sum.cells == 0 {
-        "nothing broken, but not everything was decided"
-    } else {
-        "nothing broken"
-    };
+    let cells = if sum.cells == 1 { "cell" } else { "cells" };
     let interrupted = if report.run.cancelled { " The run was interrupted." } else { "" };
     format!(
-        "# ackproof: {verdict}\n\n{} cells: {} pass, {} fail, {} inconclusive, {} known, \
+        "# ackproof: {}\n\n{} {cells}: {} pass, {} fail, {} inconclusive, {} known, \
          {} unsupported. Controls caught: **{}**.{interrupted}",
+        story::headline(report),
         sum.cells,
         sum.pass,
         sum.fail,
@@ -60,12 +55,12 @@ fn table(report: &RunReport) -> String {
         lines.push(format!(
             "| {} | {} | {} / {} | {} | {} | {} | {} | {} |",
             cell.outcome,
-            code(&cell.id),
+            code(&cell.id).replace('|', "\\|"),
             story::bare(cell.counts.effects),
             story::bare(cell.counts.deliveries),
-            mark(&cell.marks.lost),
-            mark(&cell.marks.doubled),
-            mark(&cell.marks.reordered),
+            mark(cell, &cell.marks.lost),
+            mark(cell, &cell.marks.doubled),
+            mark(cell, &cell.marks.reordered),
             story::controls(cell),
             words(story::reason(cell)),
         ));
@@ -73,11 +68,12 @@ fn table(report: &RunReport) -> String {
     lines.join("\n")
 }
 
-/// `no`, or how many events.
-fn mark(events: &BTreeSet<String>) -> String {
-    match events.len() {
-        0 => String::from("no"),
-        n => format!("**{n}**"),
+/// `no`, how many events, or `-` where nothing was decided.
+fn mark(cell: &CellReport, events: &BTreeSet<String>) -> String {
+    match (events.len(), cell.outcome) {
+        (0, Outcome::Inconclusive | Outcome::Unsupported) => String::from("-"),
+        (0, _) => String::from("no"),
+        (n, _) => format!("**{n}**"),
     }
 }
 
@@ -200,9 +196,9 @@ fn words(text: &str) -> String {
     out
 }
 
-/// A code span that also stands in a table: a backtick or bar in it cannot end it.
+/// A code span; a backtick in it cannot end it.
 fn code(text: &str) -> String {
-    let inside = text::line(text, VALUE).replace('`', "'").replace('|', "\\|");
+    let inside = text::line(text, VALUE).replace('`', "'");
     match inside.trim().is_empty() {
         true => String::from("(empty)"),
         false => format!("`{inside}`"),

@@ -24,6 +24,34 @@ pub fn events(ids: &BTreeSet<String>) -> String {
     }
 }
 
+/// The events of a mark; an empty mark of a cell that was not decided says nothing, and says so.
+pub fn mark(cell: &CellReport, ids: &BTreeSet<String>) -> String {
+    let undecided = matches!(cell.outcome, Outcome::Inconclusive | Outcome::Unsupported);
+    match ids.is_empty() && undecided {
+        true => String::from("not decided"),
+        false => events(ids),
+    }
+}
+
+/// What the run as a whole says, worst first.
+pub fn headline(report: &RunReport) -> &'static str {
+    let sum = &report.summary;
+    if sum.fail > 0 {
+        "a guarantee is broken"
+    } else if sum.cells == sum.unsupported + sum.inconclusive {
+        "nothing was decided"
+    } else if sum.inconclusive > 0 {
+        "nothing broken, but not everything was decided"
+    } else {
+        "nothing broken"
+    }
+}
+
+/// An empty run, or one that no client or broker supports: no success, though no cell says so.
+pub fn nothing_decided(report: &RunReport) -> bool {
+    report.summary.cells == report.summary.unsupported
+}
+
 /// `10 (ledger)`, or `not observed`.
 pub fn graded(number: Option<Graded>) -> String {
     match number {
@@ -103,13 +131,16 @@ pub fn receipt(fault: &FaultReport) -> String {
         Some(false) => ", NOT healed",
         None => "",
     };
-    let story =
-        text::line(&format!("{} of {} at {}", fault.kind, fault.target, fault.trigger), text::LINE);
-    format!("{story}: {landed}{healed}: {}", text::line(&fault.receipt, text::LINE))
+    let story = format!("{} of {} (trigger: {})", fault.kind, fault.target, fault.trigger);
+    let story = text::line(&story, text::LINE);
+    format!("{story}, {landed}{healed}: {}", text::line(&fault.receipt, text::LINE))
 }
 
-/// `2/3`: controls of this cell that were caught, and all of them.
+/// `2/3`: controls of this cell that were caught, and all of them; `-` where it has none.
 pub fn controls(cell: &CellReport) -> String {
+    if cell.controls.is_empty() {
+        return String::from("-");
+    }
     let caught = cell.controls.iter().filter(|control| control.caught).count();
     format!("{caught}/{}", cell.controls.len())
 }
