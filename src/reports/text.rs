@@ -9,7 +9,7 @@ pub const LINE: usize = 1_000;
 /// Characters of a text of several lines (a failure's body) before it is cut.
 pub const BLOCK: usize = 16_000;
 
-/// One line: line breaks and tabs become `\n`, `\r`, `\t`; at most `max` characters of the original.
+/// One line: line breaks and tabs become `\n`, `\r`, `\t`. At most `max` characters of the text.
 pub fn line(text: &str, max: usize) -> String {
     escape(text, max, |c| c == '\n' || c == '\t')
 }
