@@ -98,7 +98,6 @@ pub const HOMES: &[(&str, &[&str])] = &[
     ("testcontainers", &["src/env/"]),
     ("bollard", &["src/env/"]),
     ("rdkafka", &["src/brokers/kafka"]),
-    ("clap", &["src/cli/", "src/cli.rs", "src/main.rs"]),
 ];
 
 /// The one file that may sleep: between two tries of a probe.
