@@ -10,6 +10,7 @@ mod source;
 #[path = "tidy/table.rs"]
 mod table;
 
+use ackproof::suite::model::SuiteFile;
 use rules::Complaints;
 use source::{Source, project};
 
@@ -220,4 +221,19 @@ fn a_registry_or_a_path_of_a_machine_is_seen() {
         assert_eq!(says(rules::no_foreign_places, "ci/test", fine), [""; 0], "{fine}");
     }
     assert_eq!(says(rules::no_foreign_places, "Cargo.lock", image), [""; 0]);
+}
+
+/// The `yaml` block of the README.
+fn example(readme: &str) -> &str {
+    readme.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap()
+}
+
+#[test]
+fn the_suite_in_the_readme_is_one() {
+    let readme = project().into_iter().find(|source| source.path == "README.md").unwrap();
+    let suite: SuiteFile = serde_saphyr::from_str(example(&readme.text)).unwrap();
+    assert_eq!(suite.scenarios.len(), 1);
+    let wrong = example(&readme.text).replace("before_ack", "before_lunch");
+    let error = serde_saphyr::from_str::<SuiteFile>(&wrong).unwrap_err().to_string();
+    assert!(error.contains("before_lunch"), "{error}");
 }
