@@ -69,7 +69,7 @@ pub fn purity(source: &Source) -> Complaints {
 
 /// A library is used in one module only, so that it can be exchanged there.
 pub fn one_library_one_module(source: &Source) -> Complaints {
-    if !source.path.starts_with("src/") {
+    if source.module().is_none() {
         return Vec::new();
     }
     let mut wrong = Vec::new();

@@ -36,8 +36,11 @@ impl Source {
         Self { path: path.to_owned(), text: text.to_owned(), code, product }
     }
 
-    /// `src/checks/effects.rs` is in module `checks`; files outside `src` are in none.
+    /// `src/checks/effects.rs` is in module `checks`; what is no Rust below `src` is in none.
     pub fn module(&self) -> Option<&str> {
+        if !self.path.ends_with(".rs") {
+            return None;
+        }
         let first = self.path.strip_prefix("src/")?.split('/').next()?;
         Some(first.strip_suffix(".rs").unwrap_or(first))
     }
