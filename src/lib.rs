@@ -9,6 +9,7 @@ pub mod evidence;
 pub mod faults;
 pub mod names;
 pub mod plan;
+pub mod reports;
 pub mod suite;
 pub mod verdict;
 pub mod wait;
