@@ -102,7 +102,7 @@ impl Gaps {
             .records()
             .iter()
             .filter_map(|record| match record.event {
-                Event::Gap { gap_us } => Some((record.at_us, gap_us)),
+                Event::Gap { gap_us, ended_us } => Some((ended_us, gap_us)),
                 _ => None,
             })
             .collect();

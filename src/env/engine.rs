@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bollard::Docker;
@@ -37,7 +38,8 @@ pub struct Engine {
 pub struct ServerContainer {
     engine: Engine,
     spec: ServerSpec,
-    container: ContainerAsync<GenericImage>,
+    id: String,
+    container: Mutex<Option<ContainerAsync<GenericImage>>>,
     volume: String,
     keep: Keep,
 }
@@ -106,7 +108,8 @@ impl Engine {
             Ok(container) => Ok(ServerContainer {
                 engine: self.clone(),
                 spec: spec.clone(),
-                container,
+                id: container.id().to_owned(),
+                container: Mutex::new(Some(container)),
                 volume: name.to_owned(),
                 keep,
             }),
@@ -195,7 +198,7 @@ impl ServerContainer {
 
     /// The engine's id of the container.
     pub fn id(&self) -> &str {
-        self.container.id()
+        &self.id
     }
 
     /// What the engine says of it now.
@@ -277,9 +280,10 @@ impl ServerContainer {
     }
 
     /// Removes the container and its volume, or leaves both if the run is kept.
-    pub async fn remove(self) {
-        let Self { engine, container, volume, keep, .. } = self;
-        if keep == Keep::Everything {
+    pub async fn remove(&self) {
+        let container = self.container.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(container) = container else { return };
+        if self.keep == Keep::Everything {
             // Dropping it would remove it.
             std::mem::forget(container);
             return;
@@ -287,7 +291,7 @@ impl ServerContainer {
         if let Err(error) = container.rm().await {
             tracing::warn!(%error, "a container could not be removed; a sweep will");
         }
-        engine.remove_volume(&volume).await;
+        self.engine.remove_volume(&self.volume).await;
     }
 }
 

@@ -54,7 +54,10 @@ pub fn write_all(dir: &Path, report: &RunReport) -> io::Result<()> {
 }
 
 /// Puts `text` under `dir/name` in one step, for every reader and for every crash.
-fn write_atomically(dir: &Path, name: &str, text: &str) -> io::Result<()> {
+///
+/// # Errors
+/// When it cannot be written; nothing is left behind then.
+pub fn write_atomically(dir: &Path, name: &str, text: &str) -> io::Result<()> {
     let partial = dir.join(format!(".{name}.partial"));
     let done = fill(&partial, text).and_then(|()| fs::rename(&partial, dir.join(name)));
     if done.is_err() {

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use super::servers::{BootSetup, Servers};
 use super::stage::Stage;
-use super::{Notice, Notices, nemesis, scenario};
+use super::{Notices, nemesis, scenario};
 use crate::env::EnvError;
 use crate::env::health::{self, HealthTrack};
 use crate::env::process::{Program, Spawner};
@@ -21,6 +21,7 @@ use crate::evidence::event::{Event, HISTORY_VERSION};
 use crate::evidence::seal::sha256_of_file;
 use crate::names::Cause;
 use crate::plan::{LeaseKind, Plan, ServerKey, Unit};
+use crate::reports::progress::{ProgressEvent, UnitEnding};
 use crate::verdict::{ServerRun, UnitRun};
 
 /// What a run needs beside its plan.
@@ -63,6 +64,7 @@ pub async fn execute(plan: &Plan, setup: Setup, notices: Notices) -> Result<Exec
         spawner: Spawner::start()?,
         health: HealthTrack::start(),
         permits: Semaphore::new(setup.jobs.max(1)),
+        of: plan.units.len(),
         setup,
         notices,
         done: Mutex::new(BTreeMap::new()),
@@ -86,6 +88,7 @@ struct Shared {
     spawner: Spawner,
     health: HealthTrack,
     permits: Semaphore,
+    of: usize,
     setup: Setup,
     notices: Notices,
     done: Mutex<BTreeMap<String, UnitRun>>,
@@ -109,8 +112,9 @@ async fn run_unit(shared: Arc<Shared>, unit: Unit, index: usize) {
     let recorder = match Recorder::create(&path, shared.setup.epoch) {
         Ok(recorder) => recorder,
         Err(error) => {
-            let trouble = Some(format!("cannot write {}: {error}", path.display()));
-            let _ = shared.notices.send(Notice::UnitEnded { unit: id, duration_ms: 0, trouble });
+            let why = format!("cannot write {}: {error}", path.display());
+            let ending = UnitEnding::Trouble(why);
+            let _ = shared.notices.send(ProgressEvent::UnitEnded { unit: id, ending, took_ms: 0 });
             return;
         }
     };
@@ -133,8 +137,14 @@ async fn run_unit(shared: Arc<Shared>, unit: Unit, index: usize) {
     record_health(&shared, &recorder, begun, steal);
     let sealed = recorder.seal();
     let duration_ms = millis(begun.elapsed());
-    let trouble = trouble.map(|(_, error)| error.to_string());
-    let trouble = trouble.or(sealed.err().map(|e| format!("cannot write {}: {e}", path.display())));
+    let ending = match (&trouble, sealed) {
+        (Some((Cause::Cancelled, _)), _) => UnitEnding::Cancelled,
+        (Some((_, error)), _) => UnitEnding::Trouble(error.to_string()),
+        (None, Err(error)) => {
+            UnitEnding::Trouble(format!("cannot write {}: {error}", path.display()))
+        }
+        (None, Ok(())) => UnitEnding::Recorded,
+    };
     let run = UnitRun {
         history,
         sha256: sha256_of_file(&path).unwrap_or_default(),
@@ -143,7 +153,8 @@ async fn run_unit(shared: Arc<Shared>, unit: Unit, index: usize) {
         waits: waits(&path),
     };
     shared.done.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), run);
-    let _ = shared.notices.send(Notice::UnitEnded { unit: id, duration_ms, trouble });
+    let _ =
+        shared.notices.send(ProgressEvent::UnitEnded { unit: id, ending, took_ms: duration_ms });
 }
 
 /// Leases, plays and clears up; an interruption ends it wherever it is.
@@ -183,7 +194,11 @@ async fn run_on_servers(
     let server = shared.servers.lease(&unit.server, unit.lease).await.map_err(boot_failed)?;
     let database =
         shared.servers.lease(&unit.database, LeaseKind::Shared).await.map_err(boot_failed)?;
-    let _ = shared.notices.send(Notice::UnitStarted { unit: unit.id.clone() });
+    let _ = shared.notices.send(ProgressEvent::UnitStarted {
+        unit: unit.id.clone(),
+        ordinal: index + 1,
+        of: shared.of,
+    });
     let broker = Arc::clone(server.server.broker().map_err(environment)?);
     let short = format!("u{index:03}");
     let schema = format!("{short}_{}", shared.setup.boot.run.replace('-', "_"));

@@ -8,20 +8,9 @@ pub mod nemesis;
 pub mod scenario;
 pub mod servers;
 pub mod settle;
-pub mod stage;
 pub mod staff;
+pub mod stage;
 pub mod workload;
 
-/// What happens while a run goes on, for whoever shows progress.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
-    ServerStarting { server: String },
-    ServerReady { server: String, boot_ms: u64 },
-    ServerFailed { server: String, why: String },
-    UnitStarted { unit: String },
-    UnitPhase { unit: String, phase: String },
-    UnitEnded { unit: String, duration_ms: u64, trouble: Option<String> },
-}
-
-/// Where notices go.
-pub type Notices = tokio::sync::mpsc::UnboundedSender<Notice>;
+/// Where progress goes.
+pub type Notices = tokio::sync::mpsc::UnboundedSender<crate::reports::progress::ProgressEvent>;

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::stage::Stage;
-use crate::evidence::event::{
-    At, Attested, AttestedSubject, CallResult, Event, Exit, Process,
-};
+use crate::evidence::event::{At, Attested, AttestedSubject, CallResult, Event, Exit, Process};
 use crate::faults::ground::Ground;
 use crate::faults::{EventRef, FaultSpec};
 use crate::names::{CallOutcome, Cause, Grade, Operation, Point};
@@ -69,7 +67,15 @@ fn message_came(stage: &Arc<Stage>, process: Process, message: FromWorker) {
         FromWorker::Rebalance { kind, partitions } => {
             stage.recorder.record(Event::ClaimRebalance { process, change: kind, partitions });
         }
-        FromWorker::At { point, event, delivery, redelivery_count, position, fingerprint, held } => {
+        FromWorker::At {
+            point,
+            event,
+            delivery,
+            redelivery_count,
+            position,
+            fingerprint,
+            held,
+        } => {
             let at = At {
                 process,
                 point,
@@ -84,15 +90,10 @@ fn message_came(stage: &Arc<Stage>, process: Process, message: FromWorker) {
         }
         FromWorker::Result { operation, event, outcome, position, error, delivery } => {
             let event = event.unwrap_or_default();
-            result_came(stage, CallResult {
-                process,
-                operation,
-                event,
-                outcome,
-                delivery,
-                position,
-                error,
-            });
+            result_came(
+                stage,
+                CallResult { process, operation, event, outcome, delivery, position, error },
+            );
         }
         FromWorker::Progress { redrive, done, stage: of, .. } => {
             stage.recorder.record(Event::ClaimProgress { process, redrive, done, stage: of });
@@ -172,8 +173,8 @@ fn point_reached(stage: &Arc<Stage>, at: At) {
 fn fault_for(stage: &Stage, at: &At) -> Option<FaultSpec> {
     for fault in &stage.unit.faults {
         let Some(trigger) = fault.trigger() else { continue };
-        let here = trigger.worker == stage.spec_name(&at.process)
-            && trigger.point.armed_as() == at.point;
+        let here =
+            trigger.worker == stage.spec_name(&at.process) && trigger.point.armed_as() == at.point;
         if !here || stage.board.has_fired(fault.id()) {
             continue;
         }

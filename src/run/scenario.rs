@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::stage::Stage;
-use super::{Notice, Notices, nemesis, settle, staff, workload};
+use super::{Notices, nemesis, settle, staff, workload};
 use crate::env::EnvError;
 use crate::evidence::event::{Attested, AttestedSubject, Event, ReadWhy};
 use crate::names::{Cause, TopicRole};
+use crate::reports::progress::ProgressEvent;
 use crate::suite::model::{Phase, Until};
 use crate::wait::{self, Seen};
 
@@ -54,7 +55,7 @@ async fn story(stage: &Arc<Stage>, notices: &Notices) -> Result<(), EnvError> {
             return Ok(());
         }
         let unit = stage.unit.id.clone();
-        let _ = notices.send(Notice::UnitPhase { unit, phase: phase.name.clone() });
+        let _ = notices.send(ProgressEvent::UnitPhase { unit, phase: phase.name.clone() });
         play_phase(stage, phase).await?;
     }
     Ok(())

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, watch};
 
-use super::{Notice, Notices};
+use super::Notices;
 use crate::brokers::{self, Attestation, Broker};
 use crate::env::EnvError;
 use crate::env::container::{Addresses, ServerSpec};
@@ -21,6 +21,7 @@ use crate::env::ports::free_port;
 use crate::env::run_lock::Keep;
 use crate::names::{BrokerKind, Grade, ServerKind};
 use crate::plan::{LeaseKind, ServerKey};
+use crate::reports::progress::ProgressEvent;
 use crate::wait::{self, Seen};
 
 /// Longest boot that is waited for; a busy machine needs several times what a quiet one does.
@@ -32,7 +33,8 @@ const PORT_TRIES: u32 = 5;
 /// What every boot of a run shares.
 #[derive(Debug, Clone)]
 pub struct BootSetup {
-    pub engine: Engine,
+    /// The engine, or why there is none: then no server boots, and every unit says so.
+    pub engine: Result<Engine, EnvError>,
     pub images: ImageChoice,
     pub recipes: Option<PathBuf>,
     pub run: String,
@@ -85,7 +87,11 @@ enum Hold {
 
 impl Servers {
     /// Starts to boot every server, side by side.
-    pub fn boot(keys: impl IntoIterator<Item = ServerKey>, setup: &BootSetup, notices: &Notices) -> Self {
+    pub fn boot(
+        keys: impl IntoIterator<Item = ServerKey>,
+        setup: &BootSetup,
+        notices: &Notices,
+    ) -> Self {
         let boots = keys
             .into_iter()
             .enumerate()
@@ -184,30 +190,28 @@ async fn boot_and_tell(
     notices: &Notices,
 ) -> Result<Server, EnvError> {
     let name = format!("{} {}", key.kind, key.pin);
-    let _ = notices.send(Notice::ServerStarting { server: name.clone() });
+    let _ = notices.send(ProgressEvent::ServerStarting { server: name.clone() });
     let booted = boot(key, index, setup).await;
     let _ = notices.send(match &booted {
-        Ok(server) => Notice::ServerReady { server: name, boot_ms: server.boot_ms },
-        Err(error) => Notice::ServerFailed { server: name, why: error.to_string() },
+        Ok(server) => ProgressEvent::ServerReady { server: name, took_ms: server.boot_ms },
+        Err(error) => ProgressEvent::ServerFailed { server: name, detail: error.to_string() },
     });
     booted
 }
 
 async fn boot(key: ServerKey, index: usize, setup: &BootSetup) -> Result<Server, EnvError> {
+    let engine = setup.engine.as_ref().map_err(Clone::clone)?;
     let mut last = None;
     for _ in 0..PORT_TRIES {
         let link = BoundLink::bind().await?;
-        let addresses = Addresses {
-            link: link.port(),
-            behind_link: free_port()?,
-            observer: free_port()?,
-        };
+        let addresses =
+            Addresses { link: link.port(), behind_link: free_port()?, observer: free_port()? };
         let spec = server_spec(&key, addresses)?;
         let image =
-            image::resolve(&setup.engine, &spec, setup.images, setup.recipes.as_deref()).await?;
+            image::resolve(engine, &spec, setup.images, setup.recipes.as_deref()).await?;
         let started = Instant::now();
         let name = format!("ackproof-{}-{}-{index}", setup.run, key.kind);
-        match setup.engine.start(&spec, &image.name, &name, &setup.labels, setup.keep).await {
+        match engine.start(&spec, &image.name, &name, &setup.labels, setup.keep).await {
             Ok(container) => {
                 let link = link.open(addresses.behind_link);
                 return finish(key, container, link, addresses, image, started).await;
@@ -301,10 +305,7 @@ async fn attest(port: &Port, container: &ServerContainer) -> Result<Attestation,
                 Some(command) => Some(container.exec(command).await?),
                 None => None,
             };
-            broker
-                .attest(artifact.as_deref())
-                .await
-                .map_err(|e| EnvError::new("attestation", e))
+            broker.attest(artifact.as_deref()).await.map_err(|e| EnvError::new("attestation", e))
         }
         Port::Ledger(ledger) => Ok(Attestation {
             version: ledger.version().await?,

@@ -91,7 +91,8 @@ pub async fn stop_workers(stage: &Stage, only: Option<&str>) -> Result<String, E
     if stubborn.is_empty() {
         return Ok(format!("{} processes ended in good order", workers.len()));
     }
-    let detail = format!("{} did not end within {} s of SIGTERM", stubborn.join(", "), GRACE.as_secs());
+    let detail =
+        format!("{} did not end within {} s of SIGTERM", stubborn.join(", "), GRACE.as_secs());
     Err(EnvError::new("stop workers", detail))
 }
 

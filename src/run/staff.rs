@@ -15,8 +15,8 @@ use crate::names::{BrokerKind, Properties, Role};
 use crate::suite::model::{PoisonBehaviour, WorkerSpec};
 use crate::workers::live::LiveWorker;
 use crate::workers::protocol::{
-    Armed, Behaviour, BehaviourTable, BrokerAddress, DatabaseAddress, DeadLetter, Redrive, Source,
-    Start, Target, ToWorker, PROTOCOL_VERSION,
+    Armed, Behaviour, BehaviourTable, BrokerAddress, DatabaseAddress, DeadLetter, PROTOCOL_VERSION,
+    Redrive, Source, Start, Target, ToWorker,
 };
 
 /// Id under which the redriver of a unit records its progress, the same in every incarnation.

@@ -218,10 +218,7 @@ impl Ground for Stage {
     }
 
     async fn start_again(&self, process: &Process) -> Result<(), EnvError> {
-        let next = Process {
-            worker: process.worker.clone(),
-            incarnation: process.incarnation + 1,
-        };
+        let next = Process { worker: process.worker.clone(), incarnation: process.incarnation + 1 };
         staff::start_process(self, self.spec_name(process), next).await
     }
 
