@@ -4,6 +4,7 @@
 
 pub mod brokers;
 pub mod checks;
+pub mod cli;
 pub mod env;
 pub mod evidence;
 pub mod faults;
@@ -11,3 +12,4 @@ pub mod names;
 pub mod plan;
 pub mod suite;
 pub mod verdict;
+pub mod workers;
