@@ -2,6 +2,15 @@
 //! Suites come in, verdicts that can be recomputed from recorded evidence come out.
 //! Start reading at `ARCHITECTURE.md` in this folder; the modules below stand in data-flow order.
 
+<<<<<<< HEAD
+=======
+pub mod brokers;
+pub mod checks;
+pub mod cli;
+pub mod env;
+pub mod evidence;
+pub mod faults;
+>>>>>>> language
 pub mod names;
 pub mod wait;
 
@@ -24,7 +33,11 @@ pub mod evidence;
 pub mod checks;
 
 pub mod verdict;
+<<<<<<< HEAD
 
 pub mod reports;
 
 pub mod cli;
+=======
+pub mod workers;
+>>>>>>> language

@@ -2,6 +2,12 @@
 //! Validated suites, pins and the command line come in; a `Plan` comes out that a run only obeys.
 //! It must never look at a server or a clock: the same input gives the same plan, byte for byte.
 
+mod baseline;
+mod build;
+mod request;
+mod unit;
+mod waits;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +16,12 @@ use crate::checks::{CheckSpec, Scope};
 use crate::faults::FaultSpec;
 use crate::names::{BrokerKind, EventSet, Level, ServerKind};
 use crate::suite::model::{Defect, Limits, Phase, Topology, WorkerSpec, Workload};
+
+pub use build::build;
+pub use request::{Request, Subjects};
+
+/// Logical name of the redriver's subscription or group on the dead letter topic.
+pub const REDRIVER: &str = "redriver";
 
 /// Version of the plan document; a reader refuses any other.
 pub const PLAN_VERSION: u32 = 1;

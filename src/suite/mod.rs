@@ -2,4 +2,74 @@
 //! `load` reads files; `validate` checks references and the contract lint; both give `Problem`s.
 //! It must never fill in a value that matters, and never touch a network or a server.
 
+pub mod control;
+mod load;
 pub mod model;
+pub(crate) mod parse;
+pub mod pins;
+pub mod problem;
+pub mod source;
+mod validate;
+pub mod vocabulary;
+
+use sha2::{Digest, Sha256};
+
+use crate::workers::manifest::Manifest;
+pub use load::load;
+pub(crate) use load::open;
+use model::{Scenario, SuiteFile};
+use pins::{PinsFile, ProfileFile};
+pub use problem::Problem;
+use source::Source;
+pub use validate::validate;
+
+/// A file that could be read as what its `kind:` says.
+#[derive(Debug, Clone)]
+pub struct Read<T> {
+    pub source: Source,
+    pub file: T,
+}
+
+/// All files under the given paths, in the order of their paths.
+#[derive(Debug, Clone, Default)]
+pub struct Loaded {
+    pub suites: Vec<Read<SuiteFile>>,
+    pub pins: Vec<Read<PinsFile>>,
+    pub profiles: Vec<Read<ProfileFile>>,
+    pub manifests: Vec<Read<Manifest>>,
+    /// What could not be read; `validate` finds the rest.
+    pub problems: Vec<Problem>,
+}
+
+impl Loaded {
+    /// Every scenario with its file, in the order of the files.
+    pub fn scenarios(&self) -> impl Iterator<Item = (&Read<SuiteFile>, usize, &Scenario)> {
+        self.suites.iter().flat_map(|suite| {
+            let scenarios = suite.file.scenarios.iter().enumerate();
+            scenarios.map(move |(index, scenario)| (suite, index, &scenario.value))
+        })
+    }
+
+    /// SHA-256 over path and bytes of suites, pins and profiles, in the order of their paths.
+    /// Lengths go in front, so that no two sets of files can look alike.
+    pub fn hash(&self) -> String {
+        let suites = self.suites.iter().map(|read| &read.source);
+        let pins = self.pins.iter().map(|read| &read.source);
+        let profiles = self.profiles.iter().map(|read| &read.source);
+        let mut sources: Vec<&Source> = suites.chain(pins).chain(profiles).collect();
+        sources.sort_by_key(|source| (&source.relative, &source.text));
+        let mut hash = Sha256::new();
+        for source in sources {
+            for part in [&source.relative, &source.text] {
+                hash.update((part.len() as u64).to_le_bytes());
+                hash.update(part.as_bytes());
+            }
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// `property/scenario`.
+pub fn scenario_id(suite: &SuiteFile, scenario: &Scenario) -> String {
+    format!("{}/{}", suite.property.value, scenario.id.value)
+}

@@ -1,0 +1,47 @@
+//! `ackproof validate`: every problem of every suite file, or what was read.
+//! Paths come in; problems and a summary for people come out.
+//! It must never start anything: it is what an editor or a pre-commit hook runs.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::suite::{self, Problem};
+
+/// What validation found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Validation {
+    pub suites: usize,
+    pub scenarios: usize,
+    pub problems: Vec<Problem>,
+}
+
+/// Reads and examines everything under the paths.
+pub fn validate<P: AsRef<Path>>(paths: &[P]) -> Validation {
+    let loaded = suite::load(paths);
+    Validation {
+        suites: loaded.suites.len(),
+        scenarios: loaded.scenarios().count(),
+        problems: suite::validate(&loaded),
+    }
+}
+
+impl Validation {
+    /// For people: the problems with their carets, then one line that counts.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for problem in &self.problems {
+            text.push_str(&problem.rendered);
+            text.push_str("\n\n");
+        }
+        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let read =
+            format!("{}, {}", count(self.suites, "suite"), count(self.scenarios, "scenario"));
+        let verdict = match self.problems.len() {
+            0 => "no problems".to_owned(),
+            n => count(n, "problem"),
+        };
+        text.push_str(&format!("{read}: {verdict}\n"));
+        text
+    }
+}

@@ -1,0 +1,328 @@
+//! Building a plan: scenarios × brokers × sets of pins × clients, and the units that they share.
+//! Loaded files and a request come in; a `Plan`, or every problem of files and request, comes out.
+//! It must never leave a choice to the run, nor order anything by chance.
+
+use std::collections::BTreeSet;
+
+use super::request::{self, Filter, PinSet, Profile, Request, Subjects};
+use super::unit::{Frame, Place, unit};
+use super::{Cell, ClientPin, ControlRef, Lack, PLAN_VERSION, Plan, Unit, UnitKind, baseline};
+use crate::names::{BrokerKind, wire_name};
+use crate::suite::control::Story;
+use crate::suite::model::{ControlSpec, Scenario, SuiteFile};
+use crate::suite::problem::Problem;
+use crate::suite::source::{Route, Source};
+use crate::suite::vocabulary::concerns;
+use crate::suite::{Loaded, Read, scenario_id, validate};
+use crate::workers::manifest::{ClientManifest, Manifest};
+
+/// Resolves everything that was asked for.
+///
+/// # Errors
+/// Every problem of the files, or else every problem of the request.
+pub fn build(loaded: &Loaded, request: &Request) -> Result<Plan, Vec<Problem>> {
+    let problems = validate(loaded);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut problems = Vec::new();
+    let ids: Vec<String> = loaded.scenarios().map(|(f, _, s)| scenario_id(&f.file, s)).collect();
+    let sets = request::sets(loaded, request, &mut problems);
+    let profile = request::profile(loaded, request, &ids, &mut problems);
+    let filter = request::filter(request, &mut problems);
+    libraries_are_told_apart(request, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut builder = Builder {
+        request,
+        sets,
+        filter,
+        plan: Plan {
+            version: PLAN_VERSION,
+            suite_hash: loaded.hash(),
+            seed: request.seed,
+            profile: profile.name.clone(),
+            cells: Vec::new(),
+            units: Vec::new(),
+        },
+        known: BTreeSet::new(),
+        problems,
+    };
+    builder.scenarios(loaded, &profile);
+    if builder.problems.is_empty() && builder.plan.cells.is_empty() {
+        let help = format!("scenarios: {}", ids.join(", "));
+        builder.problems.push(Problem::of_request("this takes no cell at all", Some(help)));
+    }
+    if builder.problems.is_empty() { Ok(builder.plan) } else { Err(builder.problems) }
+}
+
+/// Cells are named by library: two workers with the same one could not be told apart.
+fn libraries_are_told_apart(request: &Request, problems: &mut Vec<Problem>) {
+    let mut seen = BTreeSet::new();
+    for manifest in &request.manifests {
+        for (broker, client) in &manifest.clients {
+            if !seen.insert((*broker, &client.library)) {
+                let message =
+                    format!("two workers use {} for {broker}: plan one of them", client.library);
+                problems.push(Problem::of_request(message, None));
+            }
+        }
+    }
+}
+
+struct Builder<'a> {
+    request: &'a Request,
+    sets: Vec<PinSet>,
+    filter: Filter,
+    plan: Plan,
+    /// Ids of the units that are planned.
+    known: BTreeSet<String>,
+    problems: Vec<Problem>,
+}
+
+/// A scenario with everything that its cells repeat.
+struct Subject<'a> {
+    source: &'a Source,
+    suite: &'a SuiteFile,
+    scenario: &'a Scenario,
+    route: Route,
+    id: String,
+    frame: Frame,
+}
+
+impl<'a> Builder<'a> {
+    fn scenarios(&mut self, loaded: &'a Loaded, profile: &Profile) {
+        for (Read { source, file }, index, scenario) in loaded.scenarios() {
+            let id = scenario_id(file, scenario);
+            if !profile.takes(&id) {
+                continue;
+            }
+            let phases = scenario.phases.iter().map(|phase| phase.value.clone()).collect();
+            let subject = Subject {
+                source,
+                suite: file,
+                scenario,
+                route: Route::default().key("scenarios").item(index),
+                id,
+                frame: Frame {
+                    workload: scenario.workload.clone(),
+                    phases,
+                    limits: scenario.limits.clone(),
+                },
+            };
+            for broker in &scenario.brokers {
+                self.broker(&subject, *broker);
+            }
+        }
+    }
+
+    fn broker(&mut self, subject: &Subject<'a>, broker: BrokerKind) {
+        let manifests = &self.request.manifests;
+        let mut clients =
+            manifests.iter().filter_map(|m| Some((m, m.clients.get(&broker)?))).peekable();
+        if clients.peek().is_none() {
+            let message = format!("no worker has a {broker} client for `{}`", subject.id);
+            let route = subject.route.key("brokers");
+            self.problems.push(subject.source.problem(&route, message));
+        }
+        for (manifest, client) in clients {
+            let places = self.places(broker, manifest, client);
+            let Some(first) = places.first().cloned() else { continue };
+            match self.lack(subject, broker, manifest, client) {
+                Some(lack) => {
+                    for place in &places {
+                        self.unsupported(subject, place, &lack);
+                    }
+                }
+                None if self.request.subjects == Subjects::OnlyControls => {
+                    self.control_cells(subject, &first);
+                }
+                None => {
+                    for place in &places {
+                        self.cell(subject, place, &first);
+                    }
+                }
+            }
+        }
+    }
+
+    /// One place a set; sets that agree on broker and database give one place together.
+    fn places(
+        &self,
+        broker: BrokerKind,
+        manifest: &Manifest,
+        client: &ClientManifest,
+    ) -> Vec<Place> {
+        let mut places: Vec<Place> = Vec::new();
+        for set in &self.sets {
+            let (server_pin, database_pin) = (set.broker(broker), set.database());
+            let same_server = |place: &&Place| place.server_pin == server_pin;
+            let twin = places.iter().find(same_server);
+            let suffix = twin.map_or(String::new(), |_| format!("+postgres-{database_pin}"));
+            let is_known = places
+                .iter()
+                .any(|place| same_server(&place) && place.database_pin == database_pin);
+            if !is_known {
+                places.push(Place {
+                    broker,
+                    server_pin: server_pin.to_owned(),
+                    database_pin: database_pin.to_owned(),
+                    suffix,
+                    client: ClientPin {
+                        library: client.library.clone(),
+                        version: client.version.clone(),
+                    },
+                    manifest: manifest.name.clone(),
+                });
+            }
+        }
+        places
+    }
+
+    /// The first capability that the client lacks; one that nobody decided on is a problem.
+    fn lack(
+        &mut self,
+        subject: &Subject<'a>,
+        broker: BrokerKind,
+        manifest: &Manifest,
+        client: &ClientManifest,
+    ) -> Option<Lack> {
+        for (index, need) in subject.scenario.needs.iter().enumerate() {
+            let name = &need.value;
+            if !concerns(name, broker) || client.capabilities.contains(name) {
+                continue;
+            }
+            if let Some(lack) = client.lacks.iter().find(|lack| lack.capability == *name) {
+                return Some(lack.clone());
+            }
+            let message = format!(
+                "worker `{}` does not say whether {} can do `{name}`",
+                manifest.name, client.library
+            );
+            let help = "list it in the manifest under `capabilities` or `lacks`".to_owned();
+            let route = subject.route.key("needs").item(index);
+            self.problems.push(subject.source.problem_with_help(&route, message, Some(help)));
+        }
+        None
+    }
+
+    fn cell(&mut self, subject: &Subject<'a>, place: &Place, first: &Place) {
+        let story = Story::of(subject.scenario);
+        let mut cell = frame_of_cell(subject, place, &story);
+        if !self.filter.takes(&subject.id, &cell.id) {
+            return;
+        }
+        cell.baseline = self.baseline(place);
+        cell.subject = unit_id(subject, place);
+        self.add(cell.subject.clone(), UnitKind::Subject, place, story, &subject.frame);
+        for control in controls(subject.scenario, place.broker) {
+            let unit = self.control(subject, control, first);
+            cell.controls.push(ControlRef {
+                id: control.id.clone(),
+                defect: control.defect,
+                unit,
+                caught_by: control.caught_by.clone(),
+                strikes: control.strikes,
+            });
+        }
+        self.plan.cells.push(cell);
+    }
+
+    /// `--only-controls`: every control as a cell of its own, which has to fail.
+    fn control_cells(&mut self, subject: &Subject<'a>, place: &Place) {
+        for control in controls(subject.scenario, place.broker) {
+            let story = Story::of(subject.scenario).with(&control.change);
+            let mut cell = frame_of_cell(subject, place, &story);
+            cell.id = format!("{}~{}", cell.id, control.id);
+            if !self.filter.takes(&subject.id, &cell.id) {
+                continue;
+            }
+            cell.only_control = true;
+            cell.baseline = self.baseline(place);
+            cell.subject = self.control(subject, control, place);
+            self.plan.cells.push(cell);
+        }
+    }
+
+    fn unsupported(&mut self, subject: &Subject<'a>, place: &Place, lack: &Lack) {
+        let mut cell = frame_of_cell(subject, place, &Story::of(subject.scenario));
+        if self.filter.takes(&subject.id, &cell.id) {
+            cell.unsupported = Some(lack.clone());
+            self.plan.cells.push(cell);
+        }
+    }
+
+    fn control(&mut self, subject: &Subject<'a>, control: &ControlSpec, place: &Place) -> String {
+        let id = format!("{}~{}", unit_id(subject, place), control.id);
+        let story = Story::of(subject.scenario).with(&control.change);
+        let kind = UnitKind::Control(control.id.clone());
+        self.add(id.clone(), kind, place, story, &subject.frame);
+        id
+    }
+
+    fn baseline(&mut self, place: &Place) -> String {
+        let id = format!("baseline@{}", place.short());
+        let frame = Frame {
+            workload: baseline::workload(),
+            phases: baseline::phases(),
+            limits: baseline::limits(),
+        };
+        self.add(id.clone(), UnitKind::Baseline, place, baseline::story(), &frame);
+        id
+    }
+
+    fn add(&mut self, id: String, kind: UnitKind, place: &Place, story: Story, frame: &Frame) {
+        if self.known.insert(id.clone()) {
+            let unit: Unit = unit(id, kind, place, self.request.seed, story, frame);
+            self.plan.units.push(unit);
+        }
+    }
+}
+
+/// `property.scenario@kafka-4.3.1+rdkafka`: also a file name.
+fn unit_id(subject: &Subject<'_>, place: &Place) -> String {
+    let (property, scenario) = (&subject.suite.property.value, &subject.scenario.id.value);
+    format!("{property}.{scenario}@{}", place.short())
+}
+
+fn controls(scenario: &Scenario, broker: BrokerKind) -> impl Iterator<Item = &ControlSpec> {
+    let controls = scenario.controls.iter().map(|control| &control.value);
+    controls.filter(move |c| c.brokers.is_empty() || c.brokers.contains(&broker))
+}
+
+/// The cell without its units.
+fn frame_of_cell(subject: &Subject<'_>, place: &Place, story: &Story) -> Cell {
+    let Scenario { title, about, clauses, level, hazard, .. } = subject.scenario;
+    let letters = story.workers.values().find_map(|spec| spec.dead_letter.as_ref());
+    Cell {
+        id: format!("{}@{}", subject.id, place.long()),
+        scenario: subject.id.clone(),
+        title: title.clone(),
+        about: about.trim().to_owned(),
+        property: subject.suite.property.value.clone(),
+        clauses: clauses.iter().map(|clause| clause.value.clone()).collect(),
+        level: *level,
+        hazard: *hazard,
+        broker: place.broker,
+        server_pin: place.server_pin.clone(),
+        database_pin: place.database_pin.clone(),
+        client: place.client.clone(),
+        worker: place.manifest.clone(),
+        pattern: pattern(story),
+        dead_letter_mode: letters.map(|letter| wire_name(&letter.mode)),
+        subject: String::new(),
+        controls: Vec::new(),
+        baseline: String::new(),
+        unsupported: None,
+        only_control: false,
+    }
+}
+
+/// The pattern of the worker that a fault strikes, else of the first one that has a pattern.
+fn pattern(story: &Story) -> String {
+    let struck = story.faults.iter().filter_map(|fault| Some(&fault.trigger()?.worker));
+    let struck = struck.filter_map(|name| story.workers.get(name));
+    let mut patterns = struck.chain(story.workers.values()).filter_map(|s| s.pattern.clone());
+    patterns.next().unwrap_or_default()
+}

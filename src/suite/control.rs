@@ -1,0 +1,86 @@
+//! A control applied to its scenario: the same story with one deliberate defect.
+//! A scenario and a control come in; the parts that a unit runs, changed, come out.
+//! It must never change what the control does not name, or a catch would prove nothing.
+
+use std::collections::BTreeMap;
+
+use super::model::{Change, Presence, Scenario, Topology, WorkerSpec};
+use super::vocabulary::check_name;
+use crate::checks::CheckSpec;
+use crate::faults::FaultSpec;
+use crate::faults::withhold::Piece;
+
+/// The parts of a scenario that a control can change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Story {
+    pub topology: Topology,
+    pub workers: BTreeMap<String, WorkerSpec>,
+    pub faults: Vec<FaultSpec>,
+    pub checks: Vec<CheckSpec>,
+}
+
+impl Story {
+    /// The scenario as it is written.
+    pub fn of(scenario: &Scenario) -> Self {
+        let worker = |(name, spec): (&String, &serde_saphyr::Spanned<WorkerSpec>)| {
+            (name.clone(), spec.value.clone())
+        };
+        Self {
+            topology: scenario.topology.clone(),
+            workers: scenario.workers.iter().map(worker).collect(),
+            faults: scenario.faults.iter().map(|fault| fault.value.clone()).collect(),
+            checks: scenario.checks.iter().map(|check| check.value.clone()).collect(),
+        }
+    }
+
+    /// The story with the change of a control.
+    pub fn with(mut self, change: &Change) -> Self {
+        for (name, changed) in &change.workers {
+            if let Some(worker) = self.workers.get_mut(name) {
+                worker.pattern = changed.pattern.clone().or(worker.pattern.take());
+                if let (Some(wanted), Some(letter)) =
+                    (changed.on_dead_letter_failure, &mut worker.dead_letter)
+                {
+                    letter.on_failure = wanted;
+                }
+            }
+        }
+        self.faults = self.faults.into_iter().map(|fault| moved(fault, change)).collect();
+        if let Some(dead_letter) = &change.dead_letter {
+            self.topology.dead_letter = Some(dead_letter.clone());
+            self.drop_what_is_not_withheld();
+        }
+        if !change.checks.is_empty() {
+            let replaced: Vec<&str> = change.checks.iter().map(check_name).collect();
+            self.checks.retain(|check| !replaced.contains(&check_name(check)));
+            self.checks.extend(change.checks.iter().cloned());
+        }
+        self
+    }
+
+    /// A piece that the control creates cannot be withheld too, and nothing happens during that.
+    fn drop_what_is_not_withheld(&mut self) {
+        let Some(dead_letter) = &self.topology.dead_letter else { return };
+        let made = |fault: &FaultSpec| match fault {
+            FaultSpec::Withhold(spec) => match spec.piece {
+                Piece::DeadLetterTopic => dead_letter.topic == Presence::Created,
+                Piece::DeadLetterSubscription => dead_letter.subscription == Presence::Created,
+            },
+            FaultSpec::Kill(_) | FaultSpec::Stall(_) | FaultSpec::Admin(_) => false,
+        };
+        let gone: Vec<String> =
+            self.faults.iter().filter(|f| made(f)).map(|f| f.id().to_owned()).collect();
+        self.faults.retain(|fault| !gone.iter().any(|id| id == fault.id()));
+        self.checks.retain(|check| match check {
+            CheckSpec::NotAdvanced(spec) => !gone.contains(&spec.during),
+            _ => true,
+        });
+    }
+}
+
+fn moved(fault: FaultSpec, change: &Change) -> FaultSpec {
+    match change.faults.get(fault.id()) {
+        Some(changed) => fault.moved_to(changed.at),
+        None => fault,
+    }
+}

@@ -1,0 +1,107 @@
+//! The one way to read YAML: strict options, and the reader's errors as problems of ours.
+//! A text comes in; typed values or one located problem come out, in the look of all the others.
+//! It must never read more than the budget allows: a few lines can stand for billions of nodes.
+
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+use serde_saphyr::{Error, Options};
+
+use super::problem::{Problem, suggest};
+use super::source::{Source, span};
+
+/// Nodes that aliases may stand for in one file; a suite needs none, a person a few.
+const MAX_REPLAYED: usize = 10_000;
+const MAX_NODES: usize = 50_000;
+const MAX_DEPTH: usize = 32;
+const MAX_ALIASES: usize = 1_000;
+
+/// Options for every file: no key twice, no truth in words, no bombs.
+pub(super) fn options() -> Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_documents: 1,
+            max_depth: MAX_DEPTH,
+            max_nodes: MAX_NODES,
+            max_events: MAX_NODES * 4,
+            max_aliases: MAX_ALIASES,
+            max_recorded_anchor_events: MAX_NODES,
+        },
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: MAX_REPLAYED,
+            max_replay_stack_depth: 8,
+        },
+        strict_booleans: true,
+    }
+}
+
+/// The typed form of a source.
+///
+/// # Errors
+/// One located problem: the reader stops at the first thing that does not fit.
+pub(crate) fn typed<T: DeserializeOwned>(source: &Source) -> Result<T, Problem> {
+    serde_saphyr::from_str_with_options(&source.text, options())
+        .map_err(|error| problem(&source.display, &source.text, &error))
+}
+
+/// An error of the reader, in our words where they say more.
+pub(super) fn problem(file: &str, text: &str, error: &Error) -> Problem {
+    let error = innermost(error);
+    let range = error.location().map_or(0..0, |location| word(text, span(location)));
+    let (message, help) = explain(error);
+    Problem::at(file, text, range, message, help)
+}
+
+fn innermost(error: &Error) -> &Error {
+    match error.without_snippet() {
+        Error::AliasError { error, .. } => innermost(error),
+        other => other,
+    }
+}
+
+fn explain(error: &Error) -> (String, Option<String>) {
+    match error {
+        Error::SerdeUnknownField { field, expected, .. } => {
+            (format!("unknown key `{field}`"), suggest(field, expected.iter().copied()))
+        }
+        Error::SerdeUnknownVariant { variant, expected, .. } => {
+            (format!("unknown word `{variant}`"), suggest(variant, expected.iter().copied()))
+        }
+        Error::SerdeMissingField { field, .. } => {
+            let help = "settings that decide what a run proves have no defaults".to_owned();
+            (format!("the key `{field}` is missing"), Some(help))
+        }
+        Error::DuplicateMappingKey { key: Some(key), .. } => {
+            (format!("the key `{key}` stands twice"), Some("keep one of them".to_owned()))
+        }
+        Error::SerdeInvalidType { unexpected, expected, .. }
+        | Error::SerdeInvalidValue { unexpected, expected, .. } => {
+            (format!("expected {expected}, found {unexpected}"), None)
+        }
+        Error::InvalidScalar { ty, .. } => (format!("this is no {ty}"), None),
+        Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. } => (
+            "the aliases of this file stand for more than a suite may hold".to_owned(),
+            Some(format!("write it out; at most {MAX_REPLAYED} nodes may come from aliases")),
+        ),
+        other => (plain_message(other), None),
+    }
+}
+
+/// The reader's own words without the place, which is shown anyway.
+fn plain_message(error: &Error) -> String {
+    let text = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);
+    let Some(location) = error.location() else { return text };
+    let suffix = format!(" at line {}, column {}", location.line(), location.column());
+    text.strip_suffix(&suffix).unwrap_or(&text).to_owned()
+}
+
+/// The range, or where it is a mere point the word that begins there.
+fn word(text: &str, range: Range<usize>) -> Range<usize> {
+    let rest = text.get(range.start..).unwrap_or_default();
+    let length = rest
+        .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))
+        .unwrap_or(rest.len());
+    range.start..range.end.max(range.start + length)
+}

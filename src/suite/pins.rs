@@ -1,0 +1,128 @@
+//! Pins and profiles: which versions a plan is for, and which scenarios it takes.
+//! YAML of `kind: pins` and `kind: profile` comes in; spanned, typed files come out.
+//! It must never know which versions exist: a pin is what somebody wants to have proven.
+
+use std::collections::BTreeMap;
+
+use globset::{Glob, GlobMatcher};
+use serde::Deserialize;
+use serde_saphyr::Spanned;
+
+use super::problem::Problem;
+use super::source::{Route, Source};
+use crate::names::ServerKind;
+
+/// A pins file: named sets of versions that are tested together.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PinsFile {
+    pub kind: PinsKind,
+    /// By name of the set: one version for each server.
+    pub sets: BTreeMap<String, BTreeMap<ServerKind, Spanned<String>>>,
+}
+
+/// Marker: `kind: pins`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PinsKind {
+    Pins,
+}
+
+/// A profile file: a named choice of scenarios.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileFile {
+    pub kind: ProfileKind,
+    pub name: Spanned<String>,
+    /// What it is for, in a sentence.
+    pub about: String,
+    /// Globs over `property/scenario`.
+    pub scenarios: Vec<Spanned<String>>,
+}
+
+/// Marker: `kind: profile`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProfileKind {
+    Profile,
+}
+
+/// Whether a text can be a pin: digits in one to three parts (`17`, `4.2`, `4.3.1`), with an
+/// optional suffix such as `-rc1`.
+pub fn is_pin(text: &str) -> bool {
+    let (numbers, suffix) = text.split_once('-').map_or((text, None), |(n, s)| (n, Some(s)));
+    let parts: Vec<&str> = numbers.split('.').collect();
+    let word = |s: &str| !s.is_empty() && s.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
+    parts.len() <= 4
+        && parts.iter().all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()))
+        && suffix.is_none_or(word)
+}
+
+/// A glob over scenario or cell ids; `*` crosses `/`, so that `*` means all.
+///
+/// # Errors
+/// The reason why it is no glob.
+pub fn glob(pattern: &str) -> Result<GlobMatcher, String> {
+    match Glob::new(pattern) {
+        Ok(glob) => Ok(glob.compile_matcher()),
+        Err(error) => Err(error.kind().to_string()),
+    }
+}
+
+pub(super) fn validate_pins(source: &Source, file: &PinsFile, problems: &mut Vec<Problem>) {
+    let sets = Route::default().key("sets");
+    if file.sets.is_empty() {
+        problems.push(source.problem(&sets, "no set of pins"));
+    }
+    for (name, pins) in &file.sets {
+        for server in [ServerKind::Kafka, ServerKind::Pulsar, ServerKind::Postgres] {
+            match pins.get(&server) {
+                Some(pin) if is_pin(&pin.value) => {}
+                Some(pin) => problems.push(source.problem_with_help(
+                    &sets.key(name).key(&server.to_string()),
+                    format!("`{}` is no version", pin.value),
+                    Some("a pin is a version such as `4.3.1`, or a major such as `17`".into()),
+                )),
+                None => problems.push(source.problem_with_help(
+                    &sets.name(name),
+                    format!("set `{name}` pins no {server}"),
+                    Some("a set names one version for each of kafka, pulsar, postgres".into()),
+                )),
+            }
+        }
+    }
+}
+
+pub(super) fn validate_profile(source: &Source, file: &ProfileFile, problems: &mut Vec<Problem>) {
+    let list = Route::default().key("scenarios");
+    if file.scenarios.is_empty() {
+        problems.push(source.problem(&list, "a profile without scenarios proves nothing"));
+    }
+    for (index, pattern) in file.scenarios.iter().enumerate() {
+        if let Err(why) = glob(&pattern.value) {
+            problems.push(source.problem(&list.item(index), format!("this is no glob: {why}")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pins_are_versions_or_majors() {
+        for pin in ["17", "4.3.1", "4.2", "4.4.0-rc1", "5.0.0-M2"] {
+            assert!(is_pin(pin), "{pin}");
+        }
+        for pin in ["", "latest", "4.", ".4", "4..1", "4.3.1-", "v4", "4.3.1 "] {
+            assert!(!is_pin(pin), "{pin}");
+        }
+    }
+
+    #[test]
+    fn a_star_crosses_folders() {
+        let all = glob("*").expect("a glob");
+        assert!(all.is_match("at-least-once/sigkill-before-ack"));
+        assert!(glob("[").is_err());
+    }
+}

@@ -1,0 +1,280 @@
+//! One YAML text with the place of every key and value in it, found by route.
+//! Text comes in; a tree of spans comes out, in which `Route`s lead to byte ranges.
+//! It must never give values to anybody: the typed model does that, this knows only where they are.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::Spanned;
+
+use super::parse;
+use super::problem::Problem;
+
+/// A file's text and where everything stands in it.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// As the user gave it: what problems show.
+    pub display: String,
+    /// Below the folder that was given, with `/`: what the suite hash covers.
+    pub relative: String,
+    pub text: String,
+    tree: Node,
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    span: Range<usize>,
+    shape: Shape,
+}
+
+#[derive(Debug, Clone)]
+enum Shape {
+    Map(Vec<(Spanned<String>, Node)>),
+    List(Vec<Node>),
+    Scalar(String),
+}
+
+/// The way to a node: keys and positions from the root of the document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Route(Vec<Step>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    Key(String),
+    Item(usize),
+    /// The key itself, not what it holds; always last.
+    Name(String),
+}
+
+impl Route {
+    /// What the key holds.
+    pub fn key(&self, key: &str) -> Self {
+        self.with(Step::Key(key.to_owned()))
+    }
+
+    /// The n-th of a list, from 0.
+    pub fn item(&self, index: usize) -> Self {
+        self.with(Step::Item(index))
+    }
+
+    /// The key itself.
+    pub fn name(&self, key: &str) -> Self {
+        self.with(Step::Name(key.to_owned()))
+    }
+
+    fn with(&self, step: Step) -> Self {
+        let mut steps = self.0.clone();
+        steps.push(step);
+        Self(steps)
+    }
+}
+
+impl Source {
+    /// Reads the text into a tree.
+    ///
+    /// # Errors
+    /// A located problem when it is no YAML, has a key twice, or expands beyond the budget.
+    pub fn new(display: String, relative: String, text: String) -> Result<Self, Problem> {
+        match serde_saphyr::from_str_with_options::<Node>(&text, parse::options()) {
+            Ok(tree) => Ok(Self { display, relative, text, tree }),
+            Err(error) => Err(parse::problem(&display, &text, &error)),
+        }
+    }
+
+    /// A problem at the end of a route.
+    pub fn problem(&self, route: &Route, message: impl Into<String>) -> Problem {
+        Problem::at(&self.display, &self.text, self.locate(route), message, None)
+    }
+
+    /// A problem at the end of a route, with what to do about it.
+    pub fn problem_with_help(
+        &self,
+        route: &Route,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) -> Problem {
+        Problem::at(&self.display, &self.text, self.locate(route), message, help)
+    }
+
+    /// The scalar at the end of a route, as it is written.
+    pub fn scalar(&self, route: &Route) -> Option<&str> {
+        let mut node = &self.tree;
+        for step in &route.0 {
+            node = node.step(step)?.1;
+        }
+        match &node.shape {
+            Shape::Scalar(text) => Some(text),
+            Shape::Map(_) | Shape::List(_) => None,
+        }
+    }
+
+    /// The token at the end of a route: a scalar itself, of anything larger its key, and of what is
+    /// not there the nearest thing around it.
+    fn locate(&self, route: &Route) -> Range<usize> {
+        let mut node = &self.tree;
+        let mut nearest = node.first_token(&self.text);
+        for step in &route.0 {
+            let Some((key, next)) = node.step(step) else { return nearest };
+            match (step, key, &next.shape) {
+                (Step::Name(_), Some(key), _) => return span(key.referenced),
+                (_, _, Shape::Scalar(_)) => nearest = token(&self.text, next.span.clone()),
+                (_, Some(key), _) => nearest = span(key.referenced),
+                (_, None, _) => nearest = next.first_token(&self.text),
+            }
+            node = next;
+        }
+        nearest
+    }
+}
+
+impl Node {
+    fn step(&self, step: &Step) -> Option<(Option<&Spanned<String>>, &Node)> {
+        match (&self.shape, step) {
+            (Shape::Map(entries), Step::Key(key) | Step::Name(key)) => {
+                let (found, node) = entries.iter().find(|(name, _)| name.value == *key)?;
+                Some((Some(found), node))
+            }
+            (Shape::List(items), Step::Item(index)) => Some((None, items.get(*index)?)),
+            _ => None,
+        }
+    }
+
+    fn first_token(&self, text: &str) -> Range<usize> {
+        match &self.shape {
+            Shape::Map(entries) => {
+                entries.first().map_or(self.span.clone(), |(key, _)| span(key.referenced))
+            }
+            Shape::List(items) => {
+                items.first().map_or(self.span.clone(), |item| item.first_token(text))
+            }
+            Shape::Scalar(_) => token(text, self.span.clone()),
+        }
+    }
+}
+
+/// Bytes of a location; a text that is read from memory always has them.
+pub(super) fn span(location: serde_saphyr::Location) -> Range<usize> {
+    let bytes = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok()).unwrap_or_default();
+    let start = bytes(location.span().byte_offset());
+    start..start + bytes(location.span().byte_len())
+}
+
+/// The range without white space at its end; block texts otherwise reach into the next line.
+fn token(text: &str, range: Range<usize>) -> Range<usize> {
+    match text.get(range.clone()) {
+        Some(part) => range.start..range.start + part.trim_end().len(),
+        None => range,
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spanned = Spanned::<Shape>::deserialize(deserializer)?;
+        Ok(Self { span: span(spanned.referenced), shape: spanned.value })
+    }
+}
+
+impl<'de> Deserialize<'de> for Shape {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ShapeVisitor)
+    }
+}
+
+struct ShapeVisitor;
+
+impl<'de> Visitor<'de> for ShapeVisitor {
+    type Value = Shape;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping, a list or a scalar")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Shape, E> {
+        Ok(Shape::Scalar(value.to_string()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Shape, E> {
+        Ok(Shape::Scalar(value.to_string()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Shape, E> {
+        Ok(Shape::Scalar(value.to_string()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Shape, E> {
+        Ok(Shape::Scalar(value.to_string()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Shape, E> {
+        Ok(Shape::Scalar(value.to_owned()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Shape, E> {
+        Ok(Shape::Scalar(String::new()))
+    }
+
+    fn visit_none<E>(self) -> Result<Shape, E> {
+        Ok(Shape::Scalar(String::new()))
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Shape, D::Error> {
+        Shape::deserialize(deserializer)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Shape, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            items.push(item);
+        }
+        Ok(Shape::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Shape, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Shape::Map(entries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const TEXT: &str = "kind: suite\nlist:\n  - id: ä-1\n    flow: {kill: {worker: \"c\", n: 7}}\n\
+                        empty: []\n";
+
+    fn at(route: &Route) -> &'static str {
+        let source = Source::new("f".into(), "f".into(), TEXT.into()).unwrap();
+        &TEXT[source.locate(route)]
+    }
+
+    #[test]
+    fn routes_lead_to_tokens() {
+        let root = Route::default();
+        let item = root.key("list").item(0);
+        assert_eq!(at(&root.key("kind")), "suite");
+        assert_eq!(at(&root.name("kind")), "kind");
+        assert_eq!(at(&item.key("id")), "ä-1");
+        assert_eq!(at(&item.key("flow").key("kill").key("worker")), "\"c\"");
+        assert_eq!(at(&item.key("flow").key("kill").key("n")), "7");
+        assert_eq!(at(&item.key("flow").key("kill")), "kill");
+    }
+
+    #[test]
+    fn what_is_not_there_is_shown_at_what_is_around_it() {
+        let root = Route::default();
+        assert_eq!(at(&root.key("nothing").key("at all")), "kind");
+        assert_eq!(at(&root.key("list").item(7)), "list");
+        assert_eq!(at(&root.key("list").item(0)), "id");
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_a_located_problem() {
+        let problem = Source::new("f".into(), "f".into(), "a: 1\na: 2\n".into()).unwrap_err();
+        assert_eq!((problem.line, problem.column), (2, 1), "{problem}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Controls of a scenario: each has to change something, and a check has to be there to catch it.
+//! A scene comes in; its problems go into it.
+//! It must never let a scenario through that no deliberate defect puts to the test.
+
+use std::collections::BTreeSet;
+
+use super::{Scene, checks, faults, workers};
+use crate::suite::control::Story;
+use crate::suite::model::{Change, ControlSpec, Defect};
+use crate::suite::problem::suggest;
+use crate::suite::source::Route;
+use crate::suite::vocabulary::{CHECKS, check_name};
+
+pub(super) fn validate(scene: &mut Scene) {
+    let controls = scene.at("controls");
+    let mut ids = BTreeSet::new();
+    for (index, control) in scene.scenario.controls.iter().enumerate() {
+        let (control, route) = (&control.value, controls.item(index));
+        if !super::is_id(&control.id) {
+            let message = format!("`{}` is no name", control.id);
+            scene.report_with_help(&route.key("id"), message, super::ID_HELP.to_owned());
+        }
+        if !ids.insert(control.id.as_str()) {
+            scene.report(&route.key("id"), format!("control `{}` stands twice", control.id));
+        }
+        one(scene, &route, control);
+    }
+    for broker in scene.brokers() {
+        let covers =
+            |control: &ControlSpec| control.brokers.is_empty() || control.brokers.contains(broker);
+        if !scene.scenario.controls.iter().any(|control| covers(&control.value)) {
+            let message = format!("no control on {broker}: a pass would prove nothing");
+            let help = "add a control: a deliberate defect that one of the checks must catch";
+            scene.report_with_help(&controls, message, help.to_owned());
+        }
+    }
+}
+
+fn one(scene: &mut Scene, route: &Route, control: &ControlSpec) {
+    for (index, broker) in control.brokers.iter().enumerate() {
+        if !scene.brokers().contains(broker) {
+            let message = format!("the scenario is not run on {broker}");
+            scene.report(&route.key("brokers").item(index), message);
+        }
+    }
+    checks::event_set(scene, &route.key("strikes"), control.strikes);
+    let change = route.key("change");
+    changed_workers(scene, &change.key("workers"), &control.change);
+    changed_faults(scene, &change.key("faults"), &control.change);
+    for (index, check) in control.change.checks.iter().enumerate() {
+        let route = change.key("checks").item(index).key(check_name(check));
+        checks::one(scene, &route, check);
+    }
+    let before = Story::of(scene.scenario);
+    let after = before.clone().with(&control.change);
+    if before == after {
+        let message = format!("control `{}` changes nothing", control.id);
+        scene.report_with_help(&change, message, "name a defect under `change`".to_owned());
+    }
+    let expects_only = before.workers == after.workers
+        && before.faults == after.faults
+        && before.topology == after.topology;
+    let is_expectation = control.defect == Defect::WrongExpectation;
+    if before != after && expects_only != is_expectation {
+        let message = match control.defect {
+            Defect::WrongExpectation => "a wrong expectation changes checks and nothing else",
+            Defect::WrongWorker | Defect::WrongSetting => "only expectations are changed here",
+        };
+        scene.report(&route.key("defect"), message);
+    }
+    caught_by(scene, &route.key("caught_by"), control, &after);
+}
+
+fn caught_by(scene: &mut Scene, route: &Route, control: &ControlSpec, after: &Story) {
+    let name = control.caught_by.as_str();
+    if !CHECKS.contains(&name) {
+        let help = suggest(name, CHECKS.iter().copied());
+        return scene.report_with_help(route, format!("there is no check `{name}`"), help);
+    }
+    if !after.checks.iter().any(|check| check_name(check) == name) {
+        let runs: Vec<&str> = after.checks.iter().map(check_name).collect();
+        let message = format!("this scenario does not run the check `{name}`");
+        scene.report_with_help(route, message, format!("it runs: {}", runs.join(", ")));
+    }
+}
+
+fn changed_workers(scene: &mut Scene, route: &Route, change: &Change) {
+    for (name, changed) in &change.workers {
+        let Some(spec) = scene.known_worker(&route.name(name), name) else { continue };
+        if changed.pattern.is_some() {
+            let route = route.key(name).key("pattern");
+            workers::pattern(scene, &route, spec.role, changed.pattern.as_deref());
+        }
+        if changed.on_dead_letter_failure.is_some() && spec.dead_letter.is_none() {
+            let message = format!("worker `{name}` writes no dead letters");
+            scene.report(&route.key(name).key("on_dead_letter_failure"), message);
+        }
+    }
+}
+
+fn changed_faults(scene: &mut Scene, route: &Route, change: &Change) {
+    for (id, changed) in &change.faults {
+        let faults = || scene.scenario.faults.iter().map(|fault| &fault.value);
+        let Some(fault) = faults().find(|fault| fault.id() == id) else {
+            let help = suggest(id, faults().map(|fault| fault.id()));
+            scene.report_with_help(&route.name(id), format!("there is no fault `{id}`"), help);
+            continue;
+        };
+        let at = route.key(id).key("at");
+        match fault.trigger().and_then(|when| scene.worker(&when.worker)) {
+            Some(spec) => faults::passes(scene, &at, spec.role, changed.at),
+            None if fault.trigger().is_none() => {
+                scene.report(&at, format!("no point triggers fault `{id}`"));
+            }
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Faults of a scenario: triggers, targets, and what a broker cannot do.
+//! A scene comes in; its problems go into it.
+//! It must never let a fault through that could not land.
+
+use std::collections::BTreeSet;
+
+use super::Scene;
+use crate::faults::admin::AdminAction;
+use crate::faults::kill::AfterKill;
+use crate::faults::stall::StallEnd;
+use crate::faults::withhold::{Piece, WithholdSpec};
+use crate::faults::{EventRef, FaultSpec, PointTrigger};
+use crate::names::{BrokerKind, Point, Role, TopicRole};
+use crate::suite::model::{Presence, WorkerSpec};
+use crate::suite::problem::suggest;
+use crate::suite::source::Route;
+use crate::suite::vocabulary::ack_timeout_option;
+
+/// A stall longer than this share of the limit is no story but a mistake.
+const MOST_PERCENT: u32 = 1000;
+
+pub(super) fn validate(scene: &mut Scene) {
+    let faults = scene.at("faults");
+    let mut ids = BTreeSet::new();
+    for (index, fault) in scene.scenario.faults.iter().enumerate() {
+        let fault = &fault.value;
+        let route = faults.item(index).key(kind(fault));
+        if !super::is_id(fault.id()) {
+            let message = format!("`{}` is no name", fault.id());
+            scene.report_with_help(&route.key("id"), message, super::ID_HELP.to_owned());
+        }
+        if !ids.insert(fault.id()) {
+            scene.report(&route.key("id"), format!("fault `{}` stands twice", fault.id()));
+        }
+        match fault {
+            FaultSpec::Kill(spec) => {
+                let target = trigger(scene, &route.key("when"), &spec.when);
+                if spec.then == AfterKill::StayDead
+                    && target
+                        .is_some_and(|spec| scene.processes_of(spec.destination.as_deref()) < 2)
+                {
+                    let help = "use `then: restart`, or a second consumer";
+                    let message = "nobody is left to go on after this death";
+                    scene.report_with_help(&route.key("then"), message, help.to_owned());
+                }
+            }
+            FaultSpec::Stall(spec) => {
+                let target = trigger(scene, &route.key("when"), &spec.when);
+                stall(scene, &route.key("until"), &spec.until, target);
+            }
+            FaultSpec::Withhold(spec) => withhold(scene, &route, spec),
+            FaultSpec::Admin(spec) => {
+                phase(scene, &route.key("after"), &spec.after);
+                let AdminAction::UnloadAndTrim = spec.action;
+                if scene.brokers().contains(&BrokerKind::Kafka) {
+                    let message = "Kafka cannot unload a topic: its retention ignores who reads";
+                    let help = "leave kafka out of `brokers`";
+                    scene.report_with_help(&route.key("action"), message, help.to_owned());
+                }
+                if spec.topic == TopicRole::DeadLetter
+                    && scene.scenario.topology.dead_letter.is_none()
+                {
+                    scene.report(&route.key("topic"), "there is no dead letter topic");
+                }
+            }
+        }
+    }
+    one_input(scene, &faults);
+    absent_pieces_are_proven(scene);
+}
+
+/// The word of the action, as in YAML.
+pub(super) fn kind(fault: &FaultSpec) -> &'static str {
+    match fault {
+        FaultSpec::Kill(_) => "kill",
+        FaultSpec::Stall(_) => "stall",
+        FaultSpec::Withhold(_) => "withhold",
+        FaultSpec::Admin(_) => "admin",
+    }
+}
+
+fn trigger<'a>(
+    scene: &mut Scene<'a>,
+    route: &Route,
+    when: &PointTrigger,
+) -> Option<&'a WorkerSpec> {
+    let events = scene.scenario.workload.events;
+    let (ordinal, key) = match when.event {
+        EventRef::Ordinal(n) => (n, "ordinal"),
+        EventRef::Arrival(n) => (n, "arrival"),
+    };
+    if ordinal == 0 || ordinal > events {
+        let message = format!("there is no event {ordinal}: the workload has {events}");
+        let help = "ordinals count from 1".to_owned();
+        scene.report_with_help(&route.key("event").key(key), message, help);
+    }
+    let spec = scene.known_worker(&route.key("worker"), &when.worker)?;
+    if !scene.is_started(&when.worker) {
+        let message =
+            format!("worker `{}` is never started, so that it cannot be struck", when.worker);
+        scene.report(&route.key("worker"), message);
+    }
+    passes(scene, &route.key("point"), spec.role, when.point);
+    Some(spec)
+}
+
+/// A worker has to pass the point.
+pub(super) fn passes(scene: &mut Scene, route: &Route, role: Role, point: Point) {
+    let consumer_only = [
+        Point::BeforeEffect,
+        Point::InTransaction,
+        Point::EffectCommitted,
+        Point::BeforeNack,
+        Point::DlqPublished,
+    ];
+    let passes = match role {
+        Role::Producer => false,
+        Role::Consumer => point != Point::Redriven,
+        Role::Redriver => !consumer_only.contains(&point),
+    };
+    if !passes {
+        scene.report(route, format!("a {role} never passes `{point}`"));
+    }
+}
+
+fn stall(scene: &mut Scene, route: &Route, end: &StallEnd, target: Option<&WorkerSpec>) {
+    let Some(target) = target else { return };
+    match end {
+        StallEnd::ReceivedElsewhere => {
+            if scene.processes_of(target.destination.as_deref()) < 2 {
+                let message = "there is no other consumer that could receive the event";
+                let help = "start two consumers for the destination";
+                scene.report_with_help(route, message, help.to_owned());
+            }
+        }
+        StallEnd::PercentOfAckTimeout(percent) => {
+            if *percent == 0 || *percent > MOST_PERCENT {
+                let message = format!("a share from 1 to {MOST_PERCENT} percent");
+                scene.report(&route.key("percent_of_ack_timeout"), message);
+            }
+        }
+    }
+    for broker in scene.brokers() {
+        let option = ack_timeout_option(*broker);
+        if !target.options.get(broker).is_some_and(|options| options.contains_key(option)) {
+            let message = format!("on {broker} the stalled worker has no limit to stall against");
+            let help = format!("set its option `{option}` for {broker}");
+            scene.report_with_help(route, message, help);
+        }
+    }
+}
+
+fn withhold(scene: &mut Scene, route: &Route, spec: &WithholdSpec) {
+    if let Some(name) = &spec.heal_in {
+        phase(scene, &route.key("heal_in"), name);
+    }
+    let piece = route.key("piece");
+    let Some(topology) = &scene.scenario.topology.dead_letter else {
+        return scene.report(&piece, "there is no dead letter topic to withhold anything of");
+    };
+    let (presence, key, refused, why) = match spec.piece {
+        Piece::DeadLetterSubscription => (
+            topology.subscription,
+            "subscription",
+            BrokerKind::Kafka,
+            "Kafka keeps messages whether a group exists or not: nothing can be withheld",
+        ),
+        Piece::DeadLetterTopic => (
+            topology.topic,
+            "topic",
+            BrokerKind::Pulsar,
+            "Pulsar makes the topic for its first producer: it cannot be withheld",
+        ),
+    };
+    if presence == Presence::Created {
+        let message = "the topology creates the piece that this fault withholds";
+        let help = format!("write `{key}: absent` under `topology.dead_letter`");
+        scene.report_with_help(&piece, message, help);
+    }
+    if scene.brokers().contains(&refused) {
+        let help = format!("leave {refused} out of `brokers`");
+        scene.report_with_help(&piece, why, help);
+    }
+}
+
+fn phase(scene: &mut Scene, route: &Route, name: &str) {
+    let names = || scene.scenario.phases.iter().map(|phase| phase.value.name.as_str());
+    if !names().any(|known| known == name) {
+        let help = suggest(name, names());
+        scene.report_with_help(route, format!("there is no phase `{name}`"), help);
+    }
+}
+
+/// Independent inputs stay independent: one kind of triggered fault, and none beside a withhold.
+fn one_input(scene: &mut Scene, route: &Route) {
+    let faults = scene.scenario.faults.iter().map(|fault| &fault.value);
+    let kinds: BTreeSet<&str> =
+        faults.filter(|f| !matches!(f, FaultSpec::Admin(_))).map(kind).collect();
+    if kinds.len() > 1 {
+        let kinds: Vec<&str> = kinds.into_iter().collect();
+        let message = format!("two inputs in one scenario: {}", kinds.join(" and "));
+        let help = "write a scenario for each, so that a failure has one cause";
+        scene.report_with_help(route, message, help.to_owned());
+    }
+}
+
+/// What is said to be absent needs a fault that proves it.
+fn absent_pieces_are_proven(scene: &mut Scene) {
+    let Some(topology) = &scene.scenario.topology.dead_letter else { return };
+    let (key, piece, missing) = match (topology.topic, topology.subscription) {
+        (Presence::Absent, _) => ("topic", Piece::DeadLetterTopic, true),
+        (Presence::Created, Presence::Absent) => {
+            ("subscription", Piece::DeadLetterSubscription, true)
+        }
+        (Presence::Created, Presence::Created) => ("", Piece::DeadLetterTopic, false),
+    };
+    let proven = scene
+        .scenario
+        .faults
+        .iter()
+        .any(|fault| matches!(&fault.value, FaultSpec::Withhold(spec) if spec.piece == piece));
+    if missing && !proven {
+        let message = "nothing proves that this piece is absent";
+        let help = "add a `withhold` fault for it: its receipt is the broker's own answer";
+        let route = scene.at("topology").key("dead_letter").key(key);
+        scene.report_with_help(&route, message, help.to_owned());
+    }
+}

@@ -1,0 +1,132 @@
+//! Workers of a scenario: roles, patterns, destinations, options, dead letters.
+//! A scene comes in; its problems go into it.
+//! It must never judge an option's name or value: those are the client's, verbatim.
+
+use super::Scene;
+use crate::names::{BrokerKind, Role};
+use crate::suite::model::{DeadLetterMode, PoisonBehaviour, WorkerSpec};
+use crate::suite::problem::suggest;
+use crate::suite::source::Route;
+use crate::suite::vocabulary::PATTERNS;
+
+pub(super) fn validate(scene: &mut Scene) {
+    for (name, spec) in scene.workers() {
+        let route = scene.at("workers").key(name);
+        if !super::is_id(name) {
+            let message = format!("`{name}` is no name");
+            let help = super::ID_HELP.to_owned();
+            scene.report_with_help(&scene.at("workers").name(name), message, help);
+        }
+        if !scene.is_started(name) {
+            let message = format!("no phase starts worker `{name}`");
+            scene.report(&scene.at("workers").name(name), message);
+        }
+        if spec.count == 0 {
+            scene.report(&route.key("count"), "a worker has one process at least");
+        }
+        role(scene, &route, spec);
+        options(scene, &route, spec);
+        dead_letter(scene, &route, spec);
+    }
+    let mut producers = scene.workers().filter(|(_, spec)| spec.role == Role::Producer);
+    if producers.next().is_none() {
+        let message = "nobody publishes the workload";
+        let help = "add a worker with `role: producer`: the runner itself never publishes";
+        scene.report_with_help(&scene.at("workers"), message, help.to_owned());
+    }
+    for destination in scene.scenario.topology.destinations.keys() {
+        if scene.processes_of(Some(destination)) == 0 {
+            let message = format!("no consumer serves destination `{destination}`");
+            let route = scene.at("topology").key("destinations").name(destination);
+            scene.report(&route, message);
+        }
+    }
+}
+
+fn role(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
+    pattern(scene, &route.key("pattern"), spec.role, spec.pattern.as_deref());
+    let needs_destination = spec.role != Role::Producer;
+    match &spec.destination {
+        Some(name) if needs_destination => {
+            if !scene.scenario.topology.destinations.contains_key(name) {
+                let known = scene.scenario.topology.destinations.keys();
+                let help = suggest(name, known.map(String::as_str));
+                let message = format!("there is no destination `{name}`");
+                scene.report_with_help(&route.key("destination"), message, help);
+            }
+        }
+        Some(_) => scene.report(&route.key("destination"), "a producer serves no destination"),
+        None if needs_destination => {
+            let message = format!("a {} needs a destination", spec.role);
+            scene.report(&route.key("role"), message);
+        }
+        None => {}
+    }
+    match (&spec.redrive, spec.role == Role::Redriver) {
+        (None, true) => scene.report(&route.key("role"), "a redriver needs `redrive`"),
+        (Some(_), false) => {
+            scene.report(&route.key("redrive"), format!("a {} redrives nothing", spec.role));
+        }
+        (Some(redrive), true) if redrive.pilot == 0 || redrive.rate_per_s == 0 => {
+            scene.report(&route.key("redrive"), "pilot and rate are 1 at least");
+        }
+        _ => {}
+    }
+    if spec.role == Role::Redriver && scene.scenario.topology.dead_letter.is_none() {
+        scene.report(&route.key("role"), "a redriver without a dead letter topic");
+    }
+    if spec.poison == PoisonBehaviour::Fails && scene.scenario.workload.poison.is_empty() {
+        scene.report(&route.key("poison"), "no event of the workload is poison");
+    }
+}
+
+/// A pattern has to be one of the role's.
+pub(super) fn pattern(scene: &mut Scene, route: &Route, role: Role, pattern: Option<&str>) {
+    let of_role = || PATTERNS.iter().filter(move |(_, r)| *r == role).map(|(name, _)| *name);
+    match pattern {
+        Some(_) if role == Role::Producer => scene.report(route, "a producer has no pattern"),
+        Some(name) if !of_role().any(|known| known == name) => {
+            let message = format!("a {role} has no pattern `{name}`");
+            scene.report_with_help(route, message, suggest(name, of_role()));
+        }
+        None if role != Role::Producer => {
+            let help = suggest("", of_role());
+            scene.report_with_help(route, format!("a {role} needs a pattern"), help);
+        }
+        _ => {}
+    }
+}
+
+fn options(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
+    for broker in spec.options.keys() {
+        if !scene.brokers().contains(broker) {
+            let message = format!("options for {broker}, on which this scenario is not run");
+            scene.report(&route.key("options").name(&broker.to_string()), message);
+        }
+    }
+}
+
+fn dead_letter(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
+    let Some(letter) = &spec.dead_letter else { return };
+    let route = route.key("dead_letter");
+    if spec.role != Role::Consumer {
+        scene.report(&route, format!("a {} writes no dead letters", spec.role));
+    }
+    if letter.max_deliveries == 0 {
+        scene.report(&route.key("max_deliveries"), "a letter is dead after one delivery at least");
+    }
+    if scene.scenario.topology.dead_letter.is_none() {
+        let message = "dead letters, and no dead letter topic in the topology";
+        let help = "add `dead_letter: {topic: …, subscription: …}` to the topology";
+        scene.report_with_help(&route, message, help.to_owned());
+    }
+    let is_declared = scene.scenario.needs.iter().any(|need| need.value == "dead_letter_policy");
+    if letter.mode == DeadLetterMode::Client && !is_declared {
+        let message = "the client's own policy is used, and `needs` does not ask for it";
+        let help = "add `dead_letter_policy` to `needs`, or use `mode: application`";
+        scene.report_with_help(&route.key("mode"), message, help.to_owned());
+    }
+    if letter.mode == DeadLetterMode::Client && scene.brokers() == [BrokerKind::Kafka] {
+        scene.report(&route.key("mode"), "Kafka consumers have no dead letters of their own");
+    }
+}

@@ -1,0 +1,156 @@
+//! A worker's manifest: how it is built and run, and what its client libraries can do, as data.
+//! YAML of `kind: worker` comes in; a typed manifest or all of its problems come out.
+//! It must never be asked of a running worker: planning is pure, a `hello` only has to agree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::names::BrokerKind;
+use crate::plan::Lack;
+use crate::suite::pins::is_pin;
+use crate::suite::problem::{Problem, suggest};
+use crate::suite::source::{Route, Source};
+use crate::suite::vocabulary::{CAPABILITIES, concerns};
+use crate::suite::{Read, open, parse};
+
+/// What a folder under `fixtures/workers` says about its program.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    pub kind: WorkerKind,
+    /// Stands in cells and reports.
+    pub name: String,
+    pub language: String,
+    pub toolchain: Toolchain,
+    /// Files and folders that the artifact depends on, relative to the manifest.
+    pub inputs: Vec<String>,
+    pub build: Build,
+    /// Command that starts it; `{artifact}` and `{target}` are filled in.
+    pub run: Vec<String>,
+    pub clients: BTreeMap<BrokerKind, ClientManifest>,
+}
+
+/// Marker: `kind: worker`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkerKind {
+    Worker,
+}
+
+/// What has to be installed to build the worker.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Toolchain {
+    pub name: String,
+    /// Command that succeeds where the toolchain is there.
+    pub probe: Vec<String>,
+}
+
+/// How the worker is built.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Build {
+    pub command: Vec<String>,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Path of what the build makes; `{target}` is the folder for build products.
+    pub artifact: String,
+}
+
+/// A client library inside the worker.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClientManifest {
+    pub library: String,
+    /// The version that the worker's `hello` has to state.
+    pub version: String,
+    pub capabilities: BTreeSet<String>,
+    #[serde(default)]
+    pub lacks: Vec<Lack>,
+}
+
+/// Reads one manifest.
+///
+/// # Errors
+/// Every problem of the file, located.
+pub fn load(path: &Path) -> Result<Manifest, Vec<Problem>> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let source = open(path, &name.unwrap_or_default()).map_err(|problem| vec![problem])?;
+    let file: Manifest = parse::typed(&source).map_err(|problem| vec![problem])?;
+    let read = Read { source, file };
+    let mut problems = Vec::new();
+    validate(&read, &mut problems);
+    if problems.is_empty() { Ok(read.file) } else { Err(problems) }
+}
+
+/// Adds what is wrong with a manifest that could be read.
+pub(crate) fn validate(read: &Read<Manifest>, problems: &mut Vec<Problem>) {
+    let (source, file) = (&read.source, &read.file);
+    let root = Route::default();
+    if !is_word(&file.name) {
+        let message = format!("`{}` cannot stand in ids", file.name);
+        problems.push(source.problem(&root.key("name"), message));
+    }
+    for (route, command) in [
+        (root.key("toolchain").key("probe"), &file.toolchain.probe),
+        (root.key("build").key("command"), &file.build.command),
+        (root.key("run"), &file.run),
+    ] {
+        if command.is_empty() {
+            problems.push(source.problem(&route, "an empty command"));
+        }
+    }
+    if file.clients.is_empty() {
+        problems.push(source.problem(&root.key("clients"), "a worker without a client"));
+    }
+    for (broker, client) in &file.clients {
+        validate_client(source, *broker, client, problems);
+    }
+}
+
+fn validate_client(
+    source: &Source,
+    broker: BrokerKind,
+    client: &ClientManifest,
+    problems: &mut Vec<Problem>,
+) {
+    let route = Route::default().key("clients").key(&broker.to_string());
+    if !is_word(&client.library) {
+        let message = format!("`{}` cannot stand in ids", client.library);
+        problems.push(source.problem(&route.key("library"), message));
+    }
+    if !is_pin(&client.version) {
+        let message = format!("`{}` is no version", client.version);
+        problems.push(source.problem(&route.key("version"), message));
+    }
+    let known = || CAPABILITIES.iter().map(|(name, _)| *name).filter(|name| concerns(name, broker));
+    for capability in client.capabilities.iter().filter(|name| !concerns(name, broker)) {
+        let message = format!("{broker} clients have no capability `{capability}`");
+        let help = suggest(capability, known());
+        problems.push(source.problem_with_help(&route.key("capabilities"), message, help));
+    }
+    for (index, lack) in client.lacks.iter().enumerate() {
+        let route = route.key("lacks").item(index);
+        if !concerns(&lack.capability, broker) {
+            let message = format!("{broker} clients have no capability `{}`", lack.capability);
+            let help = suggest(&lack.capability, known());
+            problems.push(source.problem_with_help(&route.key("capability"), message, help));
+        }
+        if client.capabilities.contains(&lack.capability) {
+            let message = format!("`{}` is both there and lacking", lack.capability);
+            problems.push(source.problem(&route.key("capability"), message));
+        }
+        if !lack.url.starts_with("https://") && !lack.url.starts_with("http://") {
+            let help = Some("say where a reader can see that the client lacks it".to_owned());
+            problems.push(source.problem_with_help(&route.key("url"), "this is no URL", help));
+        }
+    }
+}
+
+/// Letters, digits, dots and dashes: safe in cell ids and file names.
+fn is_word(text: &str) -> bool {
+    !text.is_empty()
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
+}
