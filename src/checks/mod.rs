@@ -29,6 +29,8 @@ pub mod settled;
 pub mod unretained;
 pub mod within_limit;
 
+pub(crate) use finding::named;
+
 /// What a check says about a history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
