@@ -2,15 +2,6 @@
 //! Suites come in, verdicts that can be recomputed from recorded evidence come out.
 //! Start reading at `ARCHITECTURE.md` in this folder; the modules below stand in data-flow order.
 
-<<<<<<< HEAD
-=======
-pub mod brokers;
-pub mod checks;
-pub mod cli;
-pub mod env;
-pub mod evidence;
-pub mod faults;
->>>>>>> language
 pub mod names;
 pub mod wait;
 
@@ -33,11 +24,7 @@ pub mod evidence;
 pub mod checks;
 
 pub mod verdict;
-<<<<<<< HEAD
 
 pub mod reports;
 
 pub mod cli;
-=======
-pub mod workers;
->>>>>>> language

@@ -2,7 +2,6 @@
 //! Paths and requests come in; results and text for people come out.
 //! It must never end the process: `main` turns what comes back into an exit code.
 
-<<<<<<< HEAD
 pub mod clean;
 pub mod command;
 pub mod doctor;
@@ -13,6 +12,4 @@ pub mod judge;
 pub mod output;
 pub mod plan;
 pub mod run;
-=======
->>>>>>> language
 pub mod validate;
