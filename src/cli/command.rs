@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{clean, doctor, exit, images, judge, output, plan, run, validate};
+use super::{clean, doctor, exit, images, judge, output, plan, run, select, validate};
 use crate::env::image::ImageChoice;
 use crate::env::run_lock::Keep;
 use crate::env::sweep::SweepScope;
@@ -108,11 +108,7 @@ impl Selection {
             sets: self.sets.clone(),
             overrides: Vec::new(),
             filter: self.filter.clone(),
-            subjects: if self.only_controls {
-                Subjects::Controls
-            } else {
-                Subjects::RealWorkers
-            },
+            subjects: if self.only_controls { Subjects::OnlyControls } else { Subjects::Scenarios },
             seed: self.seed,
             manifests: Vec::new(),
         }
@@ -167,8 +163,16 @@ async fn dispatch(verb: Verb) -> u8 {
             if validation.problems.is_empty() { exit::OK } else { exit::USAGE }
         }
         Verb::Plan { selection, json } => {
-            let form = if json { plan::Form::Json } else { plan::Form::Text };
-            plan::show(&selection.paths, selection.request(), form)
+            let selected = match select::select(&selection.paths, selection.request()) {
+                Ok(selected) => selected,
+                Err(problems) => return select::report(&problems),
+            };
+            output::result(&match json.then(|| plan::json(&selected.plan)) {
+                None => plan::table(&selected.plan),
+                Some(Ok(json)) => json,
+                Some(Err(error)) => error.to_string(),
+            });
+            exit::OK
         }
         Verb::Doctor => doctor::doctor().await,
         Verb::Images { selection, images } => {

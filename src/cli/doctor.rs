@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use super::select::{WORKERS, manifest_paths};
 use super::{exit, output};
 use crate::env::engine::Engine;
 use crate::env::image::recipes_folder;
@@ -11,9 +12,6 @@ use crate::env::run_lock::state_folder;
 use crate::env::sweep::leftovers;
 use crate::workers::build::{cache_folder, probe_toolchain};
 use crate::workers::manifest;
-
-/// Folder of the worker manifests, seen from the working directory.
-pub const WORKERS: &str = "fixtures/workers";
 
 /// Looks at everything that a run needs.
 pub async fn doctor() -> u8 {
@@ -25,7 +23,11 @@ pub async fn doctor() -> u8 {
     };
     let linux = cfg!(target_os = "linux");
     let os = std::env::consts::OS;
-    line(linux, "system", if linux { os.into() } else { format!("{os} is not supported; use Linux") });
+    line(
+        linux,
+        "system",
+        if linux { os.into() } else { format!("{os} is not supported; use Linux") },
+    );
     match Engine::connect().await {
         Ok(engine) => {
             line(true, "container engine", engine.version().to_owned());
@@ -42,41 +44,24 @@ pub async fn doctor() -> u8 {
         Some(folder) => line(true, "image recipes", folder.display().to_string()),
         None => line(true, "image recipes", "none here; images must be pulled".into()),
     }
-    for (path, manifest) in manifests(Path::new(WORKERS)) {
-        match manifest {
-            Ok(manifest) => {
-                let what = format!("toolchain of worker {}", manifest.name);
-                match probe_toolchain(&manifest).await {
-                    Ok(version) => line(true, &what, version),
-                    Err(error) => line(false, &what, error.to_string()),
-                }
+    let paths = manifest_paths(Path::new(WORKERS));
+    if paths.is_empty() {
+        line(false, "workers", format!("no {WORKERS}/*/worker.yaml; run from the checkout"));
+    }
+    for path in paths {
+        let what = path.display().to_string();
+        match manifest::load(&path) {
+            Ok(manifest) => match probe_toolchain(&manifest).await {
+                Ok(version) => line(true, &what, format!("toolchain {version}")),
+                Err(error) => line(false, &what, error.to_string()),
+            },
+            Err(problems) => {
+                line(false, &what, format!("{} problem(s); see validate", problems.len()));
             }
-            Err(why) => line(false, &path, why),
         }
     }
     line(true, "worker cache", cache_folder().display().to_string());
     line(true, "run locks", state_folder().display().to_string());
     output::result(&lines.join("\n"));
     if lacking { exit::INCONCLUSIVE } else { exit::OK }
-}
-
-/// Every `worker.yaml` one folder below, read.
-fn manifests(folder: &Path) -> Vec<(String, Result<manifest::Manifest, String>)> {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return vec![(folder.display().to_string(), Err("no such folder; run from the checkout".into()))];
-    };
-    let mut paths: Vec<_> = entries
-        .filter_map(|entry| Some(entry.ok()?.path().join("worker.yaml")))
-        .filter(|path| path.is_file())
-        .collect();
-    paths.sort();
-    paths
-        .into_iter()
-        .map(|path| {
-            let manifest = manifest::load(&path).map_err(|problems| {
-                problems.iter().map(|p| p.rendered.clone()).collect::<Vec<_>>().join("\n")
-            });
-            (path.display().to_string(), manifest)
-        })
-        .collect()
 }

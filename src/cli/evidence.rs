@@ -59,7 +59,10 @@ pub fn judge(dir: &Path) -> Result<RunReport, EvidenceError> {
         let history = if found == ran.sha256 {
             History::read(&path).map_err(|e| e.to_string())
         } else {
-            Err(format!("{} is not the file that the run recorded: its SHA-256 differs", ran.history))
+            Err(format!(
+                "{} is not the file that the run recorded: its SHA-256 differs",
+                ran.history
+            ))
         };
         hashes.push((ran.history.clone(), found));
         histories.insert(unit.clone(), history);

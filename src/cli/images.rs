@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::{exit, output, plan};
+use super::{exit, output, select};
 use crate::env::container::Addresses;
 use crate::env::engine::Engine;
 use crate::env::image::{self, ImageChoice};
@@ -14,9 +14,9 @@ use crate::run::servers::server_spec;
 
 /// Gets every image that the selected units need.
 pub async fn images(paths: &[PathBuf], request: Request, choice: ImageChoice) -> u8 {
-    let plan = match plan::make(paths, request) {
-        Ok(made) => made.plan,
-        Err(problems) => return plan::report(&problems),
+    let plan = match select::select(paths, request) {
+        Ok(selected) => selected.plan,
+        Err(problems) => return select::report(&problems),
     };
     let engine = match Engine::connect().await {
         Ok(engine) => engine,

@@ -26,7 +26,7 @@ pub fn judge(dir: &Path) -> u8 {
     output::result(&reports::console::render(&report, dir, style));
     output::message(match before {
         None => "judged from the evidence; there was no report before",
-        Some(before) if Some(before) == std::fs::read(&document).ok() => {
+        Some(before) if std::fs::read(&document).is_ok_and(|after| after == before) => {
             "judged again: the report is the same, byte for byte"
         }
         Some(_) => "judged again: the report DIFFERS from the one that was there",

@@ -12,4 +12,5 @@ pub mod judge;
 pub mod output;
 pub mod plan;
 pub mod run;
+pub mod select;
 pub mod validate;

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use tokio::sync::{mpsc, watch};
 
-use super::doctor::WORKERS;
-use super::{evidence, exit, output, plan};
+use super::select::{self, WORKERS};
+use super::{evidence, exit, output};
 use crate::env::EnvError;
 use crate::env::engine::Engine;
 use crate::env::image::{ImageChoice, recipes_folder};
@@ -41,11 +41,11 @@ pub struct Options {
 /// Runs everything that was asked for and reports on it.
 pub async fn run(options: Options) -> u8 {
     let epoch = Instant::now();
-    let made = match plan::make(&options.paths, options.request.clone()) {
-        Ok(made) => made,
-        Err(problems) => return plan::report(&problems),
+    let selected = match select::select(&options.paths, options.request.clone()) {
+        Ok(selected) => selected,
+        Err(problems) => return select::report(&problems),
     };
-    match run_plan(&options, &made.plan, &made.manifests, epoch).await {
+    match run_plan(&options, &selected.plan, &selected.manifests, epoch).await {
         Ok(code) => code,
         Err(error) => {
             output::message(&error);
@@ -65,10 +65,8 @@ async fn run_plan(
     evidence::write(&out, evidence::PLAN, plan).map_err(|e| e.to_string())?;
     let started = jiff::Timestamp::now().to_string();
     let (notices, showing) = show_progress();
-    let _ = notices.send(ProgressEvent::PlanReady {
-        cells: plan.cells.len(),
-        units: plan.units.len(),
-    });
+    let _ =
+        notices.send(ProgressEvent::PlanReady { cells: plan.cells.len(), units: plan.units.len() });
     let engine = Engine::connect().await;
     if let Ok(engine) = &engine {
         sweep_dead_runs(engine, &notices).await;

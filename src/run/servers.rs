@@ -207,8 +207,7 @@ async fn boot(key: ServerKey, index: usize, setup: &BootSetup) -> Result<Server,
         let addresses =
             Addresses { link: link.port(), behind_link: free_port()?, observer: free_port()? };
         let spec = server_spec(&key, addresses)?;
-        let image =
-            image::resolve(engine, &spec, setup.images, setup.recipes.as_deref()).await?;
+        let image = image::resolve(engine, &spec, setup.images, setup.recipes.as_deref()).await?;
         let started = Instant::now();
         let name = format!("ackproof-{}-{}-{index}", setup.run, key.kind);
         match engine.start(&spec, &image.name, &name, &setup.labels, setup.keep).await {
