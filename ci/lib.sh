@@ -1,9 +1,20 @@
 # shellcheck shell=bash
 # Sourced by the scripts of this folder: takes nothing but the name of the script that sources it.
-# Gives `say` (a progress line with the elapsed time), `fail`, `poll` (a probe with a deadline) and
-# `on_debian_root`. It must never change anything outside the shell that sources it.
+# Gives progress lines, probes with a deadline, and the state folder that the runner uses too.
+# It must never change anything outside the shell that sources it.
 
 started_at=$(date +%s)
+
+# The runner keeps its locks in the same place.
+state_folder() {
+  if [ -n "${XDG_STATE_HOME-}" ]; then
+    echo "$XDG_STATE_HOME/ackproof"
+  elif [ -n "${HOME-}" ]; then
+    echo "$HOME/.local/state/ackproof"
+  else
+    echo "${TMPDIR:-/tmp}/ackproof-$(id -u)"
+  fi
+}
 
 say() {
   printf '[%4ds] %s: %s\n' "$(($(date +%s) - started_at))" "${0##*/}" "$*"
@@ -24,8 +35,21 @@ poll() {
   done
 }
 
-# May this script install packages? Only on Debian, as root, and unless the user said never.
-on_debian_root() {
+have() {
+  command -v "$1" >/dev/null 2>&1
+}
+
+engine_answers() {
+  have docker && timeout 20 docker info >/dev/null 2>&1
+}
+
+# May packages be installed? Only on Debian, as root, and unless ACKPROOF_INSTALL says never.
+may_install() {
   [ "$(id -u)" = 0 ] && [ -f /etc/debian_version ] && [ "${ACKPROOF_INSTALL:-auto}" != never ] &&
-    command -v apt-get >/dev/null
+    have apt-get
+}
+
+# start_time PID: when a process began, in ticks since boot; a process id alone is used again.
+start_time() {
+  sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
 }
