@@ -109,12 +109,12 @@ impl KafkaObserver {
         topic: &str,
         what: &str,
         met: impl Fn(&Shape) -> bool,
-    ) -> Result<(), BrokerError> {
+    ) -> Result<Shape, BrokerError> {
         let deadline = Instant::now() + REQUEST_LIMIT;
         loop {
             let shape = self.shape(topic).await?;
             if met(&shape) {
-                return Ok(());
+                return Ok(shape);
             }
             if Instant::now() > deadline {
                 return Err(trouble(
@@ -139,11 +139,9 @@ impl KafkaObserver {
     }
 
     async fn partitions(&self, topic: &str) -> Result<Option<i32>, BrokerError> {
-        self.until(topic, "has leaders", |shape| *shape != Shape::Electing).await?;
-        match self.shape(topic).await? {
-            Shape::Absent => Ok(None),
+        match self.until(topic, "has leaders", |shape| *shape != Shape::Electing).await? {
             Shape::Partitions(count) => Ok(Some(count)),
-            Shape::Electing => Err(trouble("look at a topic", &"a leader was lost just now")),
+            Shape::Absent | Shape::Electing => Ok(None),
         }
     }
 
