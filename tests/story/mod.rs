@@ -40,6 +40,16 @@ impl Story {
         events.into_iter().fold(self, Self::and)
     }
 
+    /// Followed by all of another story, at its own distances in time.
+    pub fn and_all(mut self, other: Story) -> Self {
+        let start_us = self.at_us;
+        for record in other.records {
+            self.at_us = start_us + record.at_us - 1000;
+            self = self.and(record.event);
+        }
+        self
+    }
+
     pub fn wait_ms(mut self, ms: u64) -> Self {
         self.at_us += ms * 1000;
         self

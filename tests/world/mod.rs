@@ -4,6 +4,8 @@
 
 #![allow(dead_code)]
 
+pub mod outcome;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use ackproof::checks::{Bound, CheckSpec, Pin, PinSubject, Scope};
