@@ -1,5 +1,5 @@
-//! Disposition of each event for each destination: the one place that says what became of an event.
-//! A sealed history comes in; an account per event and destination comes out, lost or accounted for.
+//! Disposition of each event for each destination: the place that says what became of it.
+//! A sealed history comes in; an account per event and destination comes out, lost or accounted.
 //! It must never call an event lost that some position would still bring back, nor one that may not
 //! exist.
 

@@ -1,5 +1,5 @@
-//! How a finding is put together, so that no check can pass on nothing or forget an undecided event.
-//! Broken and undecided events with a count come in; a `Finding` with the one right result comes out.
+//! How a finding is put together, so that no check passes on nothing or forgets an event.
+//! Broken and undecided events with a count come in; a `Finding` with its result comes out.
 //! It must never hold on `examined: 0`, and never let an undecided event hide a broken one.
 
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
 //! Checks: rules over a sealed history, one a file, pure.
-//! A `CheckSpec` and a `History` come in; a `Finding` with `examined`, expected and observed comes out.
+//! A `CheckSpec` and a `History` come in; a `Finding` that says what it examined comes out.
 //! A check must never reach a broker, a clock or another check, and never pass on nothing examined.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! The bracket of a kill: what ledger and broker showed while the worker was held, and after it died.
+//! The bracket of a kill: what ledger and broker showed while the worker was held, and later.
 //! Trigger, two looks, signal and wait status come in; landed with its proof, or why not, comes out.
 //! It must never accept a point that the worker only announced: the looks have to agree with it.
 
@@ -122,9 +122,6 @@ impl Bracket<'_> {
 
     fn fits_effects(&self) -> Result<(), String> {
         let (before, after) = (self.before.effects, self.after.effects);
-        if before != after && !self.again {
-            return Err(format!("{before} effect(s) before the death, and {after} after it"));
-        }
         match self.point {
             Point::Received | Point::BeforeEffect | Point::InTransaction
                 if before > 0 && self.earlier < 2 =>
@@ -133,6 +130,9 @@ impl Bracket<'_> {
             }
             Point::EffectCommitted | Point::BeforeAck if before == 0 => {
                 Err(format!("the worker says {}, and the ledger shows no effect", self.point))
+            }
+            _ if before != after && !self.again => {
+                Err(format!("{before} effect(s) before the death, and {after} after it"))
             }
             _ => Ok(()),
         }

@@ -1,5 +1,5 @@
-//! The way from evidence to verdicts: every unit judged once, every cell decided, the run summed up.
-//! Plan, the run's own record and the histories come in; a `RunReport` comes out, the same each time.
+//! The way from evidence to verdicts: every unit judged, every cell decided, the run summed up.
+//! Plan, run record and histories come in; a `RunReport` comes out, the same each time.
 //! It must never read a clock, a file or an environment: `judge` on old evidence says the same.
 
 use std::collections::BTreeMap;
