@@ -2,4 +2,5 @@
 //! Paths and requests come in; results and text for people come out.
 //! It must never end the process: `main` turns what comes back into an exit code.
 
+pub mod plan;
 pub mod validate;

@@ -9,6 +9,7 @@ use serde_saphyr::Spanned;
 
 use crate::checks::CheckSpec;
 use crate::faults::FaultSpec;
+use crate::faults::stall::StallEnd;
 use crate::names::{BrokerKind, EventSet, Level, Point, Role};
 
 /// A suite file: scenarios about one property.
@@ -277,7 +278,7 @@ pub enum Defect {
 pub struct Change {
     #[serde(default)]
     pub workers: BTreeMap<String, WorkerChange>,
-    /// Another point for a fault, by fault id.
+    /// Another point or end for a fault, by fault id.
     #[serde(default)]
     pub faults: BTreeMap<String, FaultChange>,
     #[serde(default)]
@@ -301,5 +302,10 @@ pub struct WorkerChange {
 #[derive(Debug, Clone, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultChange {
-    pub at: Point,
+    /// Another point for a fault that a point triggers.
+    #[serde(default)]
+    pub at: Option<Point>,
+    /// Another end for a stall.
+    #[serde(default)]
+    pub until: Option<StallEnd>,
 }

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{Scene, checks, faults, workers};
+use crate::faults::FaultSpec;
 use crate::suite::control::Story;
 use crate::suite::model::{Change, ControlSpec, Defect};
 use crate::suite::problem::suggest;
@@ -106,13 +107,25 @@ fn changed_faults(scene: &mut Scene, route: &Route, change: &Change) {
             scene.report_with_help(&route.name(id), format!("there is no fault `{id}`"), help);
             continue;
         };
-        let at = route.key(id).key("at");
-        match fault.trigger().and_then(|when| scene.worker(&when.worker)) {
-            Some(spec) => faults::passes(scene, &at, spec.role, changed.at),
-            None if fault.trigger().is_none() => {
-                scene.report(&at, format!("no point triggers fault `{id}`"));
+        let route = route.key(id);
+        let target = fault.trigger().and_then(|when| scene.worker(&when.worker));
+        match (changed.at, target) {
+            (Some(point), Some(spec)) => {
+                faults::passes(scene, &route.key("at"), spec.role, point);
             }
-            None => {}
+            (Some(_), None) if fault.trigger().is_none() => {
+                scene.report(&route.key("at"), format!("no point triggers fault `{id}`"));
+            }
+            _ => {}
+        }
+        match (&changed.until, fault) {
+            (Some(end), FaultSpec::Stall(_)) => {
+                faults::stall(scene, &route.key("until"), end, target);
+            }
+            (Some(_), _) => {
+                scene.report(&route.key("until"), format!("fault `{id}` is no stall"));
+            }
+            (None, _) => {}
         }
     }
 }
