@@ -1,5 +1,5 @@
 //! The vocabulary of suite files: what a person writes, before anything is resolved.
-//! YAML comes in through `suite::load`; spanned, typed files come out, with nothing filled in silently.
+//! YAML comes in through `suite::load`; spanned, typed files come out, nothing filled in silently.
 //! It must never resolve a reference or know a version: that is for `validate` and `plan`.
 
 use std::collections::BTreeMap;
@@ -152,7 +152,7 @@ fn one() -> u32 {
     1
 }
 
-/// Whether the handler fails on the workload's poison events (a *fix* is another worker without it).
+/// Whether the handler fails on poison events (a *fix* is another worker that does not).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PoisonBehaviour {

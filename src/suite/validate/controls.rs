@@ -46,6 +46,7 @@ fn one(scene: &mut Scene, route: &Route, control: &ControlSpec) {
     }
     checks::event_set(scene, &route.key("strikes"), control.strikes);
     let change = route.key("change");
+    let before_references = scene.problems.len();
     changed_workers(scene, &change.key("workers"), &control.change);
     changed_faults(scene, &change.key("faults"), &control.change);
     for (index, check) in control.change.checks.iter().enumerate() {
@@ -54,7 +55,8 @@ fn one(scene: &mut Scene, route: &Route, control: &ControlSpec) {
     }
     let before = Story::of(scene.scenario);
     let after = before.clone().with(&control.change);
-    if before == after {
+    // A change that names nothing that exists is reported as such already.
+    if before == after && scene.problems.len() == before_references {
         let message = format!("control `{}` changes nothing", control.id);
         scene.report_with_help(&change, message, "name a defect under `change`".to_owned());
     }
@@ -78,7 +80,7 @@ fn caught_by(scene: &mut Scene, route: &Route, control: &ControlSpec, after: &St
         let help = suggest(name, CHECKS.iter().copied());
         return scene.report_with_help(route, format!("there is no check `{name}`"), help);
     }
-    if !after.checks.iter().any(|check| check_name(check) == name) {
+    if !after.checks.is_empty() && !after.checks.iter().any(|check| check_name(check) == name) {
         let runs: Vec<&str> = after.checks.iter().map(check_name).collect();
         let message = format!("this scenario does not run the check `{name}`");
         scene.report_with_help(route, message, format!("it runs: {}", runs.join(", ")));
