@@ -8,6 +8,9 @@ mod request;
 mod unit;
 mod waits;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

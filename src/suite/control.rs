@@ -79,8 +79,13 @@ impl Story {
 }
 
 fn moved(fault: FaultSpec, change: &Change) -> FaultSpec {
-    match change.faults.get(fault.id()) {
-        Some(changed) => fault.moved_to(changed.at),
+    let Some(changed) = change.faults.get(fault.id()) else { return fault };
+    let mut fault = match changed.at {
+        Some(point) => fault.moved_to(point),
         None => fault,
+    };
+    if let (FaultSpec::Stall(spec), Some(until)) = (&mut fault, &changed.until) {
+        spec.until = until.clone();
     }
+    fault
 }

@@ -1,5 +1,5 @@
 //! The vocabulary of suite files: what a person writes, before anything is resolved.
-//! YAML comes in through `suite::load`; spanned, typed files come out, with nothing filled in silently.
+//! YAML comes in through `suite::load`; spanned, typed files come out, nothing filled in silently.
 //! It must never resolve a reference or know a version: that is for `validate` and `plan`.
 
 use std::collections::BTreeMap;
@@ -9,6 +9,7 @@ use serde_saphyr::Spanned;
 
 use crate::checks::CheckSpec;
 use crate::faults::FaultSpec;
+use crate::faults::stall::StallEnd;
 use crate::names::{BrokerKind, EventSet, Level, Point, Role};
 
 /// A suite file: scenarios about one property.
@@ -151,7 +152,7 @@ fn one() -> u32 {
     1
 }
 
-/// Whether the handler fails on the workload's poison events (a *fix* is another worker without it).
+/// Whether the handler fails on poison events (a *fix* is another worker that does not).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PoisonBehaviour {
@@ -277,7 +278,7 @@ pub enum Defect {
 pub struct Change {
     #[serde(default)]
     pub workers: BTreeMap<String, WorkerChange>,
-    /// Another point for a fault, by fault id.
+    /// Another point or end for a fault, by fault id.
     #[serde(default)]
     pub faults: BTreeMap<String, FaultChange>,
     #[serde(default)]
@@ -301,5 +302,10 @@ pub struct WorkerChange {
 #[derive(Debug, Clone, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultChange {
-    pub at: Point,
+    /// Another point for a fault that a point triggers.
+    #[serde(default)]
+    pub at: Option<Point>,
+    /// Another end for a stall.
+    #[serde(default)]
+    pub until: Option<StallEnd>,
 }

@@ -5,7 +5,8 @@
 use std::ops::Range;
 
 use serde::de::DeserializeOwned;
-use serde_saphyr::{Error, Options};
+use serde_saphyr::budget::BudgetBreach;
+use serde_saphyr::{Error, Location, Options};
 
 use super::problem::{Problem, suggest};
 use super::source::{Source, span};
@@ -47,9 +48,23 @@ pub(crate) fn typed<T: DeserializeOwned>(source: &Source) -> Result<T, Problem> 
 /// An error of the reader, in our words where they say more.
 pub(super) fn problem(file: &str, text: &str, error: &Error) -> Problem {
     let error = innermost(error);
-    let range = error.location().map_or(0..0, |location| word(text, span(location)));
+    let range = error.location().map_or(0..0, |location| word(text, place(text, location)));
     let (message, help) = explain(error);
     Problem::at(file, text, range, message, help)
+}
+
+/// Errors of the scanner know line and column only, all others bytes.
+fn place(text: &str, location: Location) -> Range<usize> {
+    if location.span().byte_offset().is_some() {
+        return span(location);
+    }
+    let number = |n: u64| usize::try_from(n.saturating_sub(1)).unwrap_or(usize::MAX);
+    let mut lines = text.split_inclusive('\n');
+    let before: usize = lines.by_ref().take(number(location.line())).map(str::len).sum();
+    let line = lines.next().unwrap_or_default();
+    let inside =
+        line.char_indices().nth(number(location.column())).map_or(line.len(), |(at, _)| at);
+    before + inside..before + inside
 }
 
 fn innermost(error: &Error) -> &Error {
@@ -78,7 +93,13 @@ fn explain(error: &Error) -> (String, Option<String>) {
         | Error::SerdeInvalidValue { unexpected, expected, .. } => {
             (format!("expected {expected}, found {unexpected}"), None)
         }
-        Error::InvalidScalar { ty, .. } => (format!("this is no {ty}"), None),
+        Error::InvalidScalar { ty, .. } => (format!("this is no {}", in_words(ty)), None),
+        Error::Budget { breach: BudgetBreach::Documents { .. }, .. } => {
+            ("a second document: a file holds one".to_owned(), None)
+        }
+        Error::Budget { .. } => {
+            ("more than a suite may hold: too large, or nested too deeply".to_owned(), None)
+        }
         Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. } => (
@@ -86,6 +107,15 @@ fn explain(error: &Error) -> (String, Option<String>) {
             Some(format!("write it out; at most {MAX_REPLAYED} nodes may come from aliases")),
         ),
         other => (plain_message(other), None),
+    }
+}
+
+fn in_words(rust_type: &str) -> &str {
+    match rust_type {
+        "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64" => "whole number in range",
+        "f32" | "f64" => "number",
+        "bool" => "`true` or `false`",
+        other => other,
     }
 }
 

@@ -2,7 +2,7 @@
 //! YAML of `kind: worker` comes in; a typed manifest or all of its problems come out.
 //! It must never be asked of a running worker: planning is pure, a `hello` only has to agree.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -66,7 +66,7 @@ pub struct ClientManifest {
     pub library: String,
     /// The version that the worker's `hello` has to state.
     pub version: String,
-    pub capabilities: BTreeSet<String>,
+    pub capabilities: Vec<String>,
     #[serde(default)]
     pub lacks: Vec<Lack>,
 }
@@ -126,10 +126,14 @@ fn validate_client(
         problems.push(source.problem(&route.key("version"), message));
     }
     let known = || CAPABILITIES.iter().map(|(name, _)| *name).filter(|name| concerns(name, broker));
-    for capability in client.capabilities.iter().filter(|name| !concerns(name, broker)) {
+    for (index, capability) in client.capabilities.iter().enumerate() {
+        if concerns(capability, broker) {
+            continue;
+        }
         let message = format!("{broker} clients have no capability `{capability}`");
         let help = suggest(capability, known());
-        problems.push(source.problem_with_help(&route.key("capabilities"), message, help));
+        let route = route.key("capabilities").item(index);
+        problems.push(source.problem_with_help(&route, message, help));
     }
     for (index, lack) in client.lacks.iter().enumerate() {
         let route = route.key("lacks").item(index);

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{Scene, checks, faults, workers};
+use crate::faults::FaultSpec;
 use crate::suite::control::Story;
 use crate::suite::model::{Change, ControlSpec, Defect};
 use crate::suite::problem::suggest;
@@ -45,6 +46,7 @@ fn one(scene: &mut Scene, route: &Route, control: &ControlSpec) {
     }
     checks::event_set(scene, &route.key("strikes"), control.strikes);
     let change = route.key("change");
+    let before_references = scene.problems.len();
     changed_workers(scene, &change.key("workers"), &control.change);
     changed_faults(scene, &change.key("faults"), &control.change);
     for (index, check) in control.change.checks.iter().enumerate() {
@@ -53,7 +55,8 @@ fn one(scene: &mut Scene, route: &Route, control: &ControlSpec) {
     }
     let before = Story::of(scene.scenario);
     let after = before.clone().with(&control.change);
-    if before == after {
+    // A change that names nothing that exists is reported as such already.
+    if before == after && scene.problems.len() == before_references {
         let message = format!("control `{}` changes nothing", control.id);
         scene.report_with_help(&change, message, "name a defect under `change`".to_owned());
     }
@@ -77,7 +80,7 @@ fn caught_by(scene: &mut Scene, route: &Route, control: &ControlSpec, after: &St
         let help = suggest(name, CHECKS.iter().copied());
         return scene.report_with_help(route, format!("there is no check `{name}`"), help);
     }
-    if !after.checks.iter().any(|check| check_name(check) == name) {
+    if !after.checks.is_empty() && !after.checks.iter().any(|check| check_name(check) == name) {
         let runs: Vec<&str> = after.checks.iter().map(check_name).collect();
         let message = format!("this scenario does not run the check `{name}`");
         scene.report_with_help(route, message, format!("it runs: {}", runs.join(", ")));
@@ -106,13 +109,25 @@ fn changed_faults(scene: &mut Scene, route: &Route, change: &Change) {
             scene.report_with_help(&route.name(id), format!("there is no fault `{id}`"), help);
             continue;
         };
-        let at = route.key(id).key("at");
-        match fault.trigger().and_then(|when| scene.worker(&when.worker)) {
-            Some(spec) => faults::passes(scene, &at, spec.role, changed.at),
-            None if fault.trigger().is_none() => {
-                scene.report(&at, format!("no point triggers fault `{id}`"));
+        let route = route.key(id);
+        let target = fault.trigger().and_then(|when| scene.worker(&when.worker));
+        match (changed.at, target) {
+            (Some(point), Some(spec)) => {
+                faults::passes(scene, &route.key("at"), spec.role, point);
             }
-            None => {}
+            (Some(_), None) if fault.trigger().is_none() => {
+                scene.report(&route.key("at"), format!("no point triggers fault `{id}`"));
+            }
+            _ => {}
+        }
+        match (&changed.until, fault) {
+            (Some(end), FaultSpec::Stall(_)) => {
+                faults::stall(scene, &route.key("until"), end, target);
+            }
+            (Some(_), _) => {
+                scene.report(&route.key("until"), format!("fault `{id}` is no stall"));
+            }
+            (None, _) => {}
         }
     }
 }

@@ -123,7 +123,8 @@ pub(super) fn passes(scene: &mut Scene, route: &Route, role: Role, point: Point)
     }
 }
 
-fn stall(scene: &mut Scene, route: &Route, end: &StallEnd, target: Option<&WorkerSpec>) {
+/// The end has to come, and a limit has to be there.
+pub(super) fn stall(scene: &mut Scene, route: &Route, end: &StallEnd, target: Option<&WorkerSpec>) {
     let Some(target) = target else { return };
     match end {
         StallEnd::ReceivedElsewhere => {

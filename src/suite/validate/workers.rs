@@ -46,14 +46,14 @@ pub(super) fn validate(scene: &mut Scene) {
 fn role(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
     pattern(scene, &route.key("pattern"), spec.role, spec.pattern.as_deref());
     let needs_destination = spec.role != Role::Producer;
+    let is_known = |name: &String| scene.scenario.topology.destinations.contains_key(name);
     match &spec.destination {
+        Some(name) if needs_destination && is_known(name) => {}
         Some(name) if needs_destination => {
-            if !scene.scenario.topology.destinations.contains_key(name) {
-                let known = scene.scenario.topology.destinations.keys();
-                let help = suggest(name, known.map(String::as_str));
-                let message = format!("there is no destination `{name}`");
-                scene.report_with_help(&route.key("destination"), message, help);
-            }
+            let known = &scene.scenario.topology.destinations;
+            let help = suggest(name, known.keys().map(String::as_str));
+            let message = format!("there is no destination `{name}`");
+            scene.report_with_help(&route.key("destination"), message, help);
         }
         Some(_) => scene.report(&route.key("destination"), "a producer serves no destination"),
         None if needs_destination => {
@@ -62,6 +62,10 @@ fn role(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
         }
         None => {}
     }
+    redrive(scene, route, spec);
+}
+
+fn redrive(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
     match (&spec.redrive, spec.role == Role::Redriver) {
         (None, true) => scene.report(&route.key("role"), "a redriver needs `redrive`"),
         (Some(_), false) => {

@@ -1,0 +1,213 @@
+//! Suite files from outside: the fixtures, the suites of this project, and whatever chance makes.
+//! Files go through the public functions; rendered problems are compared with goldens beside them.
+//! It must never need a server: everything here is pure.
+//!
+//! `UPDATE_GOLDEN=1 cargo test --test suites` writes the goldens anew.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use ackproof::cli::validate::validate;
+use ackproof::plan::{Request, Subjects};
+use ackproof::workers::manifest;
+use ackproof::{cli, suite};
+use proptest::prelude::*;
+
+const INVALID: &str = "fixtures/suites/invalid";
+const VALID: &str = "fixtures/suites/valid";
+
+fn fixtures(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_case = |path: &PathBuf| path.is_dir() || path.extension().is_some_and(|e| e == "yaml");
+    let mut paths: Vec<PathBuf> = entries.filter(is_case).collect();
+    paths.sort();
+    paths
+}
+
+fn compare(golden: &Path, text: &str, failures: &mut Vec<String>) {
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(golden, text).unwrap();
+    }
+    match std::fs::read_to_string(golden) {
+        Ok(expected) if expected == text => {}
+        Ok(expected) => failures
+            .push(format!("--- {} has\n{expected}\n--- but it is\n{text}", golden.display())),
+        Err(error) => failures.push(format!("{}: {error}", golden.display())),
+    }
+}
+
+#[test]
+fn invalid_files_show_the_problems_of_their_goldens() {
+    let mut failures = Vec::new();
+    let fixtures = fixtures(INVALID);
+    assert!(fixtures.len() > 40, "{} fixtures are too few", fixtures.len());
+    for path in fixtures {
+        let validation = validate(&[&path]);
+        if validation.problems.is_empty() {
+            failures.push(format!("{} has no problem at all", path.display()));
+        }
+        compare(&path.with_extension("txt"), &validation.text(), &mut failures);
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// The golden shows a reviewer what a changed suite or planner means for a run.
+#[test]
+fn the_quick_plan_is_the_one_of_its_golden() {
+    let request = Request {
+        profile: Some("quick".to_owned()),
+        sets: vec!["current".to_owned(), "previous".to_owned()],
+        overrides: Vec::new(),
+        filter: None,
+        subjects: Subjects::Scenarios,
+        seed: 1,
+        manifests: vec![manifest::load(Path::new(&format!("{VALID}/worker.yaml"))).unwrap()],
+    };
+    let plan = cli::plan::plan(&["suites"], request).unwrap();
+    let table = cli::plan::table(&plan);
+    // The hash changes with every comment in a suite; the rest only with what is planned.
+    let (_, table) = table.split_once('\n').unwrap();
+    let mut failures = Vec::new();
+    compare(Path::new("fixtures/suites/quick-plan.txt"), table, &mut failures);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn valid_files_have_no_problems() {
+    for folder in [VALID, "suites"] {
+        let validation = validate(&[folder]);
+        assert!(validation.problems.is_empty(), "{}", validation.text());
+        assert!(validation.scenarios > 0);
+    }
+}
+
+#[test]
+fn all_files_are_tried_and_all_of_their_problems_shown() {
+    let alone: usize = fixtures(INVALID).iter().map(|path| validate(&[path]).problems.len()).sum();
+    let together = validate(&[INVALID]).problems.len();
+    // Together more: most fixtures tell of the same `example/one`.
+    assert!(together > alone, "{together} together, {alone} one by one");
+}
+
+#[test]
+fn files_that_cannot_be_read_are_problems_like_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    assert_eq!(validate(&[folder.path()]).problems.len(), 1, "an empty folder");
+    assert_eq!(validate(&[path("absent.yaml")]).problems.len(), 1, "no file");
+    std::fs::write(path("binary.yaml"), [0xFF, 0xFE, 0x00]).unwrap();
+    std::fs::write(path("large.yaml"), vec![b'#'; 2 * 1024 * 1024]).unwrap();
+    std::fs::write(path("ignored.txt"), "kind: [").unwrap();
+    let found = validate(&[folder.path()]);
+    let messages: Vec<&str> = found.problems.iter().map(|p| p.message.as_str()).collect();
+    let expected = ["byte 0 is not UTF-8", "2097152 bytes are too many for a suite file"];
+    assert_eq!(messages, expected);
+}
+
+#[test]
+fn a_byte_order_mark_does_not_move_the_carets() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bom.yaml");
+    std::fs::write(&path, "\u{FEFF}kind: sweet\n").unwrap();
+    let found = validate(&[&path]);
+    assert_eq!((found.problems[0].line, found.problems[0].column), (1, 7));
+}
+
+#[test]
+fn a_file_that_is_reached_twice_is_read_once() {
+    let file = format!("{VALID}/smallest.yaml");
+    let validation = validate(&[VALID, file.as_str()]);
+    assert!(validation.problems.is_empty(), "{}", validation.text());
+}
+
+#[test]
+fn the_suites_stand_in_the_folder_of_their_property() {
+    let loaded = suite::load(&["suites"]);
+    for read in &loaded.suites {
+        let folder = Path::new(&read.source.relative).parent().unwrap();
+        assert_eq!(folder, Path::new(&read.file.property.value), "{}", read.source.display);
+    }
+}
+
+/// Every scenario of the project without its controls, or without its checks, is refused.
+#[test]
+fn a_scenario_cannot_go_without_controls_or_checks() {
+    let mut loaded = suite::load(&["suites"]);
+    for read in &mut loaded.suites {
+        for scenario in &mut read.file.scenarios {
+            scenario.value.controls.clear();
+        }
+    }
+    let scenarios = loaded.scenarios().count();
+    let problems = suite::validate(&loaded);
+    let vacuous = problems.iter().filter(|p| p.message.contains("a pass would prove nothing"));
+    assert!(vacuous.count() >= scenarios);
+    let mut loaded = suite::load(&["suites"]);
+    for read in &mut loaded.suites {
+        for scenario in &mut read.file.scenarios {
+            scenario.value.checks.clear();
+        }
+    }
+    let problems = suite::validate(&loaded);
+    let vacuous = problems.iter().filter(|p| p.message.contains("passes whatever happens"));
+    assert_eq!(vacuous.count(), scenarios);
+}
+
+fn damaged() -> impl Strategy<Value = String> {
+    let texts: Vec<String> = [
+        "suites/redrive/interrupted.yaml",
+        "suites/ack-timeout/long-handling.yaml",
+        "fixtures/suites/valid/every-word.yaml",
+        "fixtures/suites/valid/pins.yaml",
+        "fixtures/suites/valid/worker.yaml",
+    ]
+    .iter()
+    .map(|path| std::fs::read_to_string(path).unwrap())
+    .collect();
+    let insert = prop_oneof![
+        Just(String::new()),
+        "[ -~\n]{0,12}",
+        "\\PC{0,4}",
+        Just("*a".to_owned()),
+        Just("&a ".to_owned()),
+        Just("\t".to_owned()),
+        Just("18446744073709551616".to_owned()),
+    ];
+    let edit = (any::<prop::sample::Index>(), 0_usize..40, insert);
+    (prop::sample::select(texts), prop::collection::vec(edit, 1..4)).prop_map(|(text, edits)| {
+        let mut chars: Vec<char> = text.chars().collect();
+        for (at, length, insert) in edits {
+            let start = at.index(chars.len() + 1);
+            let end = (start + length).min(chars.len());
+            chars.splice(start..end, insert.chars());
+        }
+        chars.into_iter().collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 200,
+        failure_persistence: None,
+        ..Default::default()
+    })]
+
+    /// However a file is damaged: no panic, the same answer twice, and every problem has its place.
+    #[test]
+    fn damaged_files_are_answered_with_located_problems(text in damaged()) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("damaged.yaml");
+        std::fs::write(&path, &text).unwrap();
+        let first = validate(&[&path]);
+        let second = validate(&[&path]);
+        prop_assert_eq!(&first, &second);
+        let lines: Vec<&str> = text.split('\n').collect();
+        for problem in &first.problems {
+            prop_assert!(problem.line >= 1 && problem.line <= lines.len(), "{}", problem);
+            let width = lines[problem.line - 1].chars().count();
+            prop_assert!(problem.column >= 1 && problem.column <= width + 1, "{}", problem);
+            prop_assert!(problem.rendered.contains("error: "), "{}", problem);
+        }
+    }
+}
