@@ -15,8 +15,8 @@ use crate::names::{BrokerKind, Properties, Role};
 use crate::suite::model::{PoisonBehaviour, WorkerSpec};
 use crate::workers::live::LiveWorker;
 use crate::workers::protocol::{
-    Armed, Behaviour, BehaviourTable, BrokerAddress, DatabaseAddress, DeadLetter, PROTOCOL_VERSION,
-    Redrive, Source, Start, Target, ToWorker,
+    Armed, Behaviour, BehaviourTable, BrokerAddress, DatabaseAddress, DeadLetter, Redrive, Source,
+    Start, Target, ToWorker, WorkItem,
 };
 
 /// Id under which the redriver of a unit records its progress, the same in every incarnation.
@@ -82,7 +82,6 @@ fn start_message(stage: &Stage, name: &str, spec: &WorkerSpec, process: &Process
         .or_else(|| stage.unit.topology.destinations.keys().next().cloned())
         .unwrap_or_default();
     Start {
-        protocol: PROTOCOL_VERSION,
         // The database shows this name, so it says whose unit it is.
         worker: format!("{}.{}", stage.short, process.worker),
         incarnation: process.incarnation,
@@ -102,15 +101,21 @@ fn start_message(stage: &Stage, name: &str, spec: &WorkerSpec, process: &Process
             on_failure: letter.on_failure,
         }),
         options: options(stage, spec, process),
-        behaviour: (spec.role == Role::Consumer).then(|| behaviour(stage, spec)),
+        behaviour: behaviour(stage, spec),
         armed: armed(stage, name),
-        workload: producer
-            .then(|| workload::events(&stage.unit).into_iter().map(|(_, item)| item).collect()),
+        workload: workload(stage, spec.role),
         redrive: spec.redrive.as_ref().map(|redrive| Redrive {
             id: REDRIVE_ID.to_owned(),
             pilot: redrive.pilot,
             rate_per_s: redrive.rate_per_s,
         }),
+    }
+}
+
+fn workload(stage: &Stage, role: Role) -> Vec<WorkItem> {
+    match role {
+        Role::Producer => workload::events(&stage.unit).into_iter().map(|(_, item)| item).collect(),
+        Role::Consumer | Role::Redriver => Vec::new(),
     }
 }
 

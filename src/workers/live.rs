@@ -166,11 +166,24 @@ fn keep_log(stderr: ChildStderr, mut log: LogFile, tail: &Mutex<VecDeque<String>
             written += line.len() as u64;
         }
         let text = String::from_utf8_lossy(&line);
-        let shown: String = text.trim_end().chars().take(500).collect();
+        let shown = shorten(text.trim_end());
         let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
         tail.push_back(shown);
         if tail.len() > TAIL_LINES {
             tail.pop_front();
         }
     }
+}
+
+/// Head and end of a long line: the cause of a failure mostly stands at its end.
+fn shorten(line: &str) -> String {
+    const HEAD: usize = 160;
+    const END: usize = 300;
+    let chars: Vec<char> = line.chars().collect();
+    if chars.len() <= HEAD + END {
+        return line.to_owned();
+    }
+    let head: String = chars[..HEAD].iter().collect();
+    let end: String = chars[chars.len() - END..].iter().collect();
+    format!("{head} … {end}")
 }

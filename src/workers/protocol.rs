@@ -25,7 +25,6 @@ pub enum ToWorker {
 /// Everything that a worker has to know; it learns nothing else.
 #[derive(Debug, Clone, Serialize)]
 pub struct Start {
-    pub protocol: u32,
     pub worker: String,
     pub incarnation: u32,
     pub role: Role,
@@ -36,9 +35,9 @@ pub struct Start {
     pub target: Option<Target>,
     pub dead_letter: Option<DeadLetter>,
     pub options: Properties,
-    pub behaviour: Option<BehaviourTable>,
+    pub behaviour: BehaviourTable,
     pub armed: Vec<Armed>,
-    pub workload: Option<Vec<WorkItem>>,
+    pub workload: Vec<WorkItem>,
     pub redrive: Option<Redrive>,
 }
 
