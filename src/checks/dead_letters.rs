@@ -48,9 +48,11 @@ impl Check for DeadLettersSpec {
             self.copies, self.of
         );
         let mut tally = Tally::new(self.name(), expected, Grade::Broker);
-        if history.log(TopicRole::DeadLetter, ReadWhy::Final).is_none() {
+        let Some(kept) = history.log(TopicRole::DeadLetter, ReadWhy::Final) else {
             return tally.unknown("the dead letter topic was not read to its end");
-        }
+        };
+        let kept: BTreeSet<String> =
+            kept.iter().filter_map(|letter| letter.event.clone()).collect();
         let letters = letters(history);
         let planned: BTreeMap<_, _> = history.planned().map(|p| (p.event.as_str(), p)).collect();
         let set = history.ids(self.of);
@@ -63,6 +65,8 @@ impl Check for DeadLettersSpec {
                 tally.undecided(event, "redriven, and what was acknowledged may be trimmed");
             } else if !self.admits(copies) {
                 tally.broken_because(event, counted(copies, "letter"));
+            } else if copies > 0 && !kept.contains(event) && !redriven.contains(event.as_str()) {
+                tally.broken_because(event, "it was there, nobody redrove it, and it is gone");
             }
         }
         for (event, copies) in &letters {

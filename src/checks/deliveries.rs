@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::finding::Tally;
-use super::observed::{Publication, changes, is_consumer, message, publications};
+use super::observed::{Publication, changes, is_consumer, message, publications, source_positions};
 use super::{Bound, Check, Finding, Scope};
 use crate::evidence::History;
 use crate::evidence::event::{Event, FaultStage, Probe, ProbeWhen, Process, ReadWhy};
@@ -90,7 +90,7 @@ struct Support {
 }
 
 fn supported(history: &History, scope: &Scope, event: &str) -> Support {
-    [by_ledger(history, event), by_broker(history, scope, event)]
+    [by_ledger(history, event), by_broker(history, scope, event), by_log(history, scope, event)]
         .into_iter()
         .max_by_key(|support| (support.number, support.grade))
         .unwrap_or(Support { number: 0, grade: Grade::Claimed })
@@ -111,6 +111,19 @@ fn by_ledger(history: &History, event: &str) -> Support {
         }
     }
     Support { number: seen.len() as u64, grade: Grade::Ledger }
+}
+
+/// Messages of the event that every destination has acknowledged: each was handed over once at
+/// least (an event that was redriven, or published twice, has several).
+fn by_log(history: &History, scope: &Scope, event: &str) -> Support {
+    let positions = source_positions(history);
+    let acknowledged = positions.get(event).into_iter().flatten().filter(|position| {
+        scope.destinations.iter().all(|destination| {
+            let cursor = history.cursor(TopicRole::Source, destination, ReadWhy::Final);
+            cursor.is_some_and(|cursor| cursor.acknowledges(position))
+        })
+    });
+    Support { number: acknowledged.count() as u64, grade: Grade::Broker }
 }
 
 /// The broker showed the message as not acknowledged while a process held it. Where that process

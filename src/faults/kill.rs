@@ -45,7 +45,7 @@ impl Fault for KillSpec {
             ack_visible(&self.id, held, ground).await?;
         }
         record_trigger(ground, &self.id, &self.when, held);
-        ground.sample_sockets("kill");
+        ground.sample_sockets(&self.id);
         let before = ground.probe(&self.id, ProbeWhen::Before, held).await?;
         ground.recorder().record(Event::Probe(before));
         let exit = ground.kill(&held.process).await?;

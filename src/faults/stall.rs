@@ -38,6 +38,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 impl Fault for StallSpec {
     async fn strike(&self, held: &At, ground: &dyn Ground) -> Result<(), EnvError> {
         record_trigger(ground, &self.id, &self.when, held);
+        ground.sample_sockets(&self.id);
         let before = ground.probe(&self.id, ProbeWhen::Before, held).await?;
         ground.recorder().record(Event::Probe(before));
         let started = Instant::now();

@@ -26,7 +26,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub async fn settle(stage: &Arc<Stage>) {
     step(stage, SettleStep::Heal, Ok(String::from("every heal is recorded with its fault")));
     step(stage, SettleStep::Expected, expected(stage).await);
-    stage.sample_sockets("settle");
     step(stage, SettleStep::StopWorkers, stop_workers(stage, None).await);
     step(stage, SettleStep::NoBackend, no_backend(stage).await);
     step(stage, SettleStep::FinalReads, final_reads(stage).await);
@@ -75,6 +74,7 @@ pub async fn stop_workers(stage: &Stage, only: Option<&str>) -> Result<String, E
         .into_iter()
         .filter(|live| only.is_none_or(|name| stage.spec_name(&live.process) == name))
         .collect();
+    stage.sample_sockets("stop");
     for worker in &workers {
         stage.board.note_signalled(worker.process.clone(), 15);
         // A worker that has just been reaped needs no signal.
@@ -181,10 +181,11 @@ pub async fn read_topic(stage: &Stage, topic: TopicRole, why: ReadWhy) -> Result
 }
 
 async fn stands(stage: &Stage, topic: TopicRole, why: ReadWhy) -> Result<(), EnvError> {
-    let redriver = stage.names.redriver.clone();
+    // Checks know destinations by the plan's names, the broker by its own.
+    let redriver = stage.unit.scope.redriver.clone().unwrap_or_else(|| String::from("redriver"));
     let groups: Vec<(String, String)> = match topic {
         TopicRole::Source => stage.names.destinations.clone().into_iter().collect(),
-        TopicRole::DeadLetter => vec![(redriver.clone(), redriver)],
+        TopicRole::DeadLetter => vec![(redriver, stage.names.redriver.clone())],
     };
     for (destination, group) in groups {
         let cursor = stage
