@@ -2,14 +2,29 @@
 //! Suites come in, verdicts that can be recomputed from recorded evidence come out.
 //! Start reading at `ARCHITECTURE.md` in this folder; the modules below stand in data-flow order.
 
-pub mod brokers;
-pub mod checks;
-pub mod cli;
-pub mod env;
-pub mod evidence;
-pub mod faults;
 pub mod names;
-pub mod plan;
+pub mod wait;
+
 pub mod suite;
-pub mod verdict;
+
+pub mod plan;
+
+pub mod env;
+
+pub mod brokers;
+
 pub mod workers;
+
+pub mod faults;
+
+pub mod run;
+
+pub mod evidence;
+
+pub mod checks;
+
+pub mod verdict;
+
+pub mod reports;
+
+pub mod cli;

@@ -11,6 +11,17 @@ use crate::names::{BrokerKind, Cause, Grade, Level, Outcome, ServerKind};
 use crate::plan::{ClientPin, Lack};
 use crate::suite::model::Defect;
 
+mod bracket;
+mod cell;
+mod control;
+mod judged;
+mod judgement;
+mod landing;
+mod numbers;
+mod validity;
+
+pub use judgement::judge;
+
 /// Version of the report document.
 pub const REPORT_VERSION: u32 = 1;
 
@@ -163,17 +174,29 @@ pub struct Graded {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
+    /// Events that were confirmed, or that the broker or the ledger shows.
     pub published: Option<Graded>,
+    /// Events whose publication the broker confirmed.
     pub confirmed: Option<Graded>,
+    /// Events of which neither is known: they may exist.
     pub unknown: Option<Graded>,
+    /// Handings-over to handlers of consumers.
     pub deliveries: Option<Graded>,
+    /// Changes of the domain, by event and destination.
     pub effects: Option<Graded>,
+    /// Of these, beyond the first for an event and destination.
     pub duplicates: Option<Graded>,
+    /// Copies that were set apart because their fingerprint is another one.
     pub conflicts: Option<Graded>,
+    /// Distinct events that ever had a dead letter.
     pub dead_letters_ever: Option<Graded>,
+    /// Distinct events whose dead letter still waits.
     pub dead_letters_unresolved: Option<Graded>,
+    /// Events by destination that would be handed out again.
     pub backlog: Option<Graded>,
+    /// Events by destination that nothing would bring back.
     pub lost: Option<Graded>,
+    /// Published events by destination without an effect, whatever became of them.
     pub unresolved: Option<Graded>,
 }
 

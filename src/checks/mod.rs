@@ -1,8 +1,9 @@
 //! Checks: rules over a sealed history, one a file, pure.
-//! A `CheckSpec` and a `History` come in; a `Finding` with `examined`, expected and observed comes out.
+//! A `CheckSpec` and a `History` come in; a `Finding` that says what it examined comes out.
 //! A check must never reach a broker, a clock or another check, and never pass on nothing examined.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,13 +14,22 @@ use crate::names::{Grade, ServerKind};
 pub mod conserved;
 pub mod dead_letters;
 pub mod deliveries;
+pub mod disposition;
 pub mod drained;
 pub mod effects;
+mod finding;
+pub mod hot_loop;
+pub mod links_only;
 pub mod not_advanced;
+pub mod observed;
 pub mod overlap;
+pub mod published;
 pub mod redrive_known;
+pub mod settled;
 pub mod unretained;
 pub mod within_limit;
+
+pub(crate) use finding::named;
 
 /// What a check says about a history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +44,8 @@ pub struct Finding {
     pub expected: String,
     /// What was observed, as a sentence with numbers.
     pub observed: String,
-    /// The events that break the rule (or that could not be decided), all of them.
+    /// The events that break the rule (or that could not be decided), all of them; for a hazard
+    /// that was shown, the events that are gone.
     pub events: BTreeSet<String>,
     /// The weakest evidence that it rests on.
     pub grade: Grade,
@@ -128,4 +139,158 @@ pub enum CheckSpec {
     RedriveKnown(redrive_known::RedriveKnownSpec),
     /// The handling of an event ended inside the ack timeout, by a margin.
     WithinLimit(within_limit::WithinLimitSpec),
+}
+
+/// Names of the checks that a scenario can ask for, as they stand in YAML.
+const SCENARIO_CHECKS: [&str; 10] = [
+    "effects",
+    "deliveries",
+    "drained",
+    "conserved",
+    "dead_letters",
+    "unretained",
+    "overlap",
+    "not_advanced",
+    "redrive_known",
+    "within_limit",
+];
+
+/// Every name that a finding can have: those of the scenarios' checks, then of the rules that
+/// always apply. A control's `caught_by` is one of them.
+pub fn check_names() -> Vec<&'static str> {
+    let always = AlwaysOn::ALL.iter().map(|rule| rule.name());
+    SCENARIO_CHECKS.into_iter().chain(always).collect()
+}
+
+impl CheckSpec {
+    fn rule(&self) -> &dyn Check {
+        match self {
+            Self::Effects(spec) => spec,
+            Self::Deliveries(spec) => spec,
+            Self::Drained(spec) => spec,
+            Self::Conserved(spec) => spec,
+            Self::DeadLetters(spec) => spec,
+            Self::Unretained(spec) => spec,
+            Self::Overlap(spec) => spec,
+            Self::NotAdvanced(spec) => spec,
+            Self::RedriveKnown(spec) => spec,
+            Self::WithinLimit(spec) => spec,
+        }
+    }
+
+    /// Wire name of the check, the same as in YAML.
+    pub fn name(&self) -> &'static str {
+        self.rule().name()
+    }
+
+    /// Applies the check to a history.
+    pub fn examine(&self, history: &History, scope: &Scope) -> Finding {
+        self.rule().examine(history, scope)
+    }
+}
+
+/// Rules that no scenario has to ask for: they are applied to every unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AlwaysOn {
+    /// What the broker confirmed to a producer can be read.
+    Published,
+    /// The final reads were final.
+    Settled,
+    /// No worker went to a server past its link.
+    LinksOnly,
+    /// The delivery cap was not reached.
+    HotLoop,
+}
+
+impl AlwaysOn {
+    /// All of them, in the order of the reports.
+    pub const ALL: [Self; 4] = [Self::Published, Self::Settled, Self::LinksOnly, Self::HotLoop];
+
+    fn rule(self) -> &'static dyn Check {
+        match self {
+            Self::Published => &published::Published,
+            Self::Settled => &settled::Settled,
+            Self::LinksOnly => &links_only::LinksOnly,
+            Self::HotLoop => &hot_loop::HotLoop,
+        }
+    }
+
+    /// Wire name of the rule.
+    pub fn name(self) -> &'static str {
+        self.rule().name()
+    }
+
+    /// Applies the rule to a history.
+    pub fn examine(self, history: &History, scope: &Scope) -> Finding {
+        self.rule().examine(history, scope)
+    }
+}
+
+impl Bound {
+    /// Whether this number is inside the bound.
+    pub fn admits(self, number: u64) -> bool {
+        match self {
+            Self::Exactly(bound) => number == bound,
+            Self::AtLeast(bound) => number >= bound,
+            Self::AtMost(bound) => number <= bound,
+        }
+    }
+
+    /// Whether nothing at all is outside the bound.
+    pub fn needs_some(self) -> bool {
+        !self.admits(0)
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exactly(bound) => write!(f, "exactly {bound}"),
+            Self::AtLeast(bound) => write!(f, "at least {bound}"),
+            Self::AtMost(bound) => write!(f, "at most {bound}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_include_their_number_and_no_other_side() {
+        let admitted = |bound: Bound| (0..5).filter(|n| bound.admits(*n)).collect::<Vec<_>>();
+        assert_eq!(admitted(Bound::Exactly(2)), [2]);
+        assert_eq!(admitted(Bound::AtLeast(3)), [3, 4]);
+        assert_eq!(admitted(Bound::AtMost(1)), [0, 1]);
+        assert!(Bound::Exactly(1).needs_some() && !Bound::AtMost(1).needs_some());
+        assert_eq!(Bound::AtMost(1).to_string(), "at most 1");
+    }
+
+    #[test]
+    fn every_name_is_the_yaml_name_of_one_check() {
+        let specs = r#"[
+            {"effects": {"of": "all", "count": {"exactly": 1}}},
+            {"deliveries": {"of": "all", "count": {"at_most": 1}}},
+            {"drained": {}},
+            {"conserved": {}},
+            {"dead_letters": {"of": "poison", "copies": {"exactly": 1}, "fidelity": "id"}},
+            {"unretained": {"of": "poison"}},
+            {"overlap": {"of": "struck"}},
+            {"not_advanced": {"of": "poison", "during": "f"}},
+            {"redrive_known": {"of": "poison"}},
+            {"within_limit": {"of": "struck"}}
+        ]"#;
+        let specs: Vec<CheckSpec> = serde_json::from_str(specs).expect("specs");
+        let names: Vec<_> = specs.iter().map(CheckSpec::name).collect();
+        assert_eq!(names, SCENARIO_CHECKS);
+        for spec in &specs {
+            let json = serde_json::to_value(spec).expect("JSON");
+            assert!(json.get(spec.name()).is_some(), "{} is not its YAML name", spec.name());
+        }
+        for rule in AlwaysOn::ALL {
+            assert_eq!(rule.name(), crate::names::wire_name(&rule));
+        }
+        assert_eq!(check_names().len(), SCENARIO_CHECKS.len() + AlwaysOn::ALL.len());
+    }
 }

@@ -1,12 +1,129 @@
-//! Check `overlap`: two processes in one event at once.
+//! Check `overlap`: two processes were in the same event at once.
+//! Waits that the database names, and looks at the ledger while one was held, come in; events
+//! without any such proof come out.
+//! It must never hold on claims alone: that two received it says nothing about *at once*.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::names::EventSet;
+use super::finding::{Tally, counted};
+use super::observed::{changes, is_consumer};
+use super::{Check, Finding, Scope};
+use crate::evidence::History;
+use crate::evidence::event::{Event, FaultStage, Process};
+use crate::names::{EventSet, Grade, Point};
 
 /// What YAML says about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OverlapSpec {
     pub of: EventSet,
+}
+
+impl Check for OverlapSpec {
+    fn name(&self) -> &'static str {
+        "overlap"
+    }
+
+    fn examine(&self, history: &History, _scope: &Scope) -> Finding {
+        let expected = format!("two processes in each event ({}) at once", self.of);
+        let mut tally = Tally::new(self.name(), expected, Grade::Ledger);
+        let (mut waited, mut worked) = (0, 0);
+        for event in history.ids(self.of) {
+            tally.examined();
+            if blocked(history, &event) {
+                waited += 1;
+            } else if worked_meanwhile(history, &event) {
+                worked += 1;
+            } else if receivers(history, &event).len() > 1 {
+                tally.rests_on(Grade::Claimed);
+                tally.undecided(&event, "two processes say that they received it, no more");
+            } else {
+                tally.rests_on(Grade::Claimed);
+                tally.broken_because(&event, "one process at most received it");
+            }
+        }
+        let waited = counted(waited, "event");
+        tally.decide(format!("the database saw a wait in {waited}, a second effect in {worked}"))
+    }
+}
+
+/// The database named one process as waiting for the other in this event.
+fn blocked(history: &History, event: &str) -> bool {
+    history.events().any(|record| {
+        matches!(record, Event::Blocked { event: id, waiter, blocker }
+            if id == event && waiter != blocker)
+    })
+}
+
+fn receivers<'a>(history: &'a History, event: &str) -> BTreeSet<&'a Process> {
+    let received = history.claims_at(Point::Received);
+    let received = received.filter(|at| at.event == event && is_consumer(history, &at.process));
+    received.map(|at| &at.process).collect()
+}
+
+/// Without a lock nobody waits. Then it takes both: while one process was held before its effect,
+/// the runner saw an effect (so it is another's), and in the end both have made one.
+fn worked_meanwhile(history: &History, event: &str) -> bool {
+    let made: BTreeSet<String> = changes(history)
+        .into_iter()
+        .filter(|((id, _), _)| id == event)
+        .flat_map(|(_, changes)| changes.applications)
+        .collect();
+    holds(history, event).into_iter().any(|hold| {
+        let another = made.iter().any(|application| *application != hold.process.to_string());
+        let seen = history.records().iter().any(|record| {
+            let inside = hold.from < record.seq && record.seq < hold.to;
+            inside && shows_effect(&record.event, event, hold.process)
+        });
+        seen && another && made.contains(&hold.process.to_string())
+    })
+}
+
+fn shows_effect(record: &Event, event: &str, holder: &Process) -> bool {
+    match record {
+        Event::Probe(probe) => probe.event == event && probe.effects > 0,
+        Event::AuditRow(row) => row.event == event && row.application != holder.to_string(),
+        _ => false,
+    }
+}
+
+/// A stretch of the history in which a process was held before its effect was committed.
+struct Hold<'a> {
+    process: &'a Process,
+    from: u64,
+    to: u64,
+}
+
+fn holds<'a>(history: &'a History, event: &str) -> Vec<Hold<'a>> {
+    let mut holds = Vec::new();
+    let mut open: Option<(&'a str, &'a Process, u64)> = None;
+    for record in history.records() {
+        let Event::Fault(step) = &record.event else { continue };
+        match &step.stage {
+            FaultStage::Triggered {
+                process: Some(process),
+                point: Some(point),
+                event: Some(id),
+            } if id == event && is_before_commit(*point) => {
+                open = Some((&step.fault, process, record.seq));
+            }
+            FaultStage::Held { process, .. } => {
+                if let Some((fault, holder, from)) = open
+                    && fault == step.fault
+                    && holder == process
+                {
+                    holds.push(Hold { process, from, to: record.seq });
+                    open = None;
+                }
+            }
+            _ => {}
+        }
+    }
+    holds
+}
+
+fn is_before_commit(point: Point) -> bool {
+    matches!(point, Point::Received | Point::BeforeEffect | Point::InTransaction)
 }

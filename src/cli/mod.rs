@@ -2,5 +2,15 @@
 //! Paths and requests come in; results and text for people come out.
 //! It must never end the process: `main` turns what comes back into an exit code.
 
+pub mod clean;
+pub mod command;
+pub mod doctor;
+pub mod evidence;
+pub mod exit;
+pub mod images;
+pub mod judge;
+pub mod output;
 pub mod plan;
+pub mod run;
+pub mod select;
 pub mod validate;

@@ -3,3 +3,28 @@
 //! It must never leave anything behind, and never hand a server's own address to a worker.
 
 pub mod container;
+pub mod engine;
+pub mod health;
+pub mod image;
+pub mod ledger;
+pub mod link;
+pub mod ports;
+pub mod process;
+pub mod run_lock;
+pub mod sockets;
+pub mod sweep;
+
+/// Something about the environment that could not be had; what to do next is part of the text.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{what}: {detail}")]
+pub struct EnvError {
+    pub what: String,
+    pub detail: String,
+}
+
+impl EnvError {
+    /// An error about `what`, with its cause.
+    pub fn new(what: impl Into<String>, detail: impl std::fmt::Display) -> Self {
+        Self { what: what.into(), detail: detail.to_string() }
+    }
+}

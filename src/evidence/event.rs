@@ -182,6 +182,7 @@ pub enum Event {
     /// A stretch in which the runner itself did not run as it should have.
     Gap {
         gap_us: u64,
+        ended_us: u64,
     },
     /// Sum of the health track over this unit.
     Health {

@@ -6,6 +6,8 @@ pub mod cursor;
 pub mod event;
 pub mod history;
 pub mod recorder;
+pub mod seal;
 
 pub use history::{History, HistoryError};
 pub use recorder::Recorder;
+pub use seal::{root_hash, sha256_of_file};

@@ -1,8 +1,18 @@
 //! Kill: a signal through the pidfd of a worker that is held at a point, bracketed by two reads.
+//! A held worker comes in; a dead one and a bracket receipt (read, signal, wait status, read) come out.
+//! It must never signal a worker that is not held, nor report a death that it did not reap.
 
+use std::time::Duration;
+
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::PointTrigger;
+use super::ground::Ground;
+use super::{Fault, PointTrigger, record, record_trigger};
+use crate::env::EnvError;
+use crate::evidence::event::{At, Event, FaultStage, ProbeWhen};
+use crate::names::Point;
+use crate::wait::{self, Seen};
 
 /// What YAML says about a kill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,4 +31,45 @@ pub enum AfterKill {
     /// The same worker starts again, as its next incarnation.
     Restart,
     StayDead,
+}
+
+/// Signal number of SIGKILL on every Linux architecture.
+const SIGKILL: i32 = 9;
+/// How often the broker is asked whether it shows the ACK.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+#[async_trait]
+impl Fault for KillSpec {
+    async fn strike(&self, held: &At, ground: &dyn Ground) -> Result<(), EnvError> {
+        if self.when.point == Point::AckVisible {
+            ack_visible(&self.id, held, ground).await?;
+        }
+        record_trigger(ground, &self.id, &self.when, held);
+        ground.sample_sockets("kill");
+        let before = ground.probe(&self.id, ProbeWhen::Before, held).await?;
+        ground.recorder().record(Event::Probe(before));
+        let exit = ground.kill(&held.process).await?;
+        let process = held.process.clone();
+        record(ground, &self.id, FaultStage::Killed { process, signal: SIGKILL, exit });
+        let after = ground.probe(&self.id, ProbeWhen::After, held).await?;
+        ground.recorder().record(Event::Probe(after));
+        match self.then {
+            AfterKill::Restart => ground.start_again(&held.process).await,
+            AfterKill::StayDead => Ok(()),
+        }
+    }
+}
+
+/// The gate `ack_visible`: the worker stays at `ack_returned` until the broker shows its ACK.
+async fn ack_visible(fault: &str, held: &At, ground: &dyn Ground) -> Result<(), EnvError> {
+    let what = format!("the broker to show the ACK of {}", held.event);
+    wait::until(&what, ground.deadline(), LOOK_EVERY, || async {
+        match ground.probe(fault, ProbeWhen::Before, held).await {
+            Ok(probe) if probe.acked == Some(true) => Seen::Done(()),
+            Ok(probe) => Seen::NotYet(format!("acked {:?}", probe.acked)),
+            Err(error) => Seen::NotYet(error.to_string()),
+        }
+    })
+    .await
+    .map_err(|e| EnvError::new(format!("fault {fault}"), e))
 }

@@ -3,13 +3,62 @@
 //! A fault must never decide whether it landed: it records receipts, `checks` judges them.
 
 pub mod admin;
+pub mod ground;
 pub mod kill;
 pub mod stall;
 pub mod withhold;
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use crate::env::EnvError;
+use crate::evidence::event::{At, Event, FaultStage, FaultStep};
 use crate::names::Point;
+use ground::Ground;
+
+/// What a fault does, by the occasion on which it acts. Each occasion that a fault does not know
+/// is left alone. An error means that it could not be found out whether it landed.
+#[async_trait]
+pub trait Fault: Send + Sync {
+    /// A worker is held at the fault's point, with the fault's event; the fault lets it go on, or
+    /// ends it.
+    async fn strike(&self, _held: &At, _ground: &dyn Ground) -> Result<(), EnvError> {
+        Ok(())
+    }
+
+    /// The topology was provisioned; nothing was started yet.
+    async fn stand(&self, _ground: &dyn Ground) -> Result<(), EnvError> {
+        Ok(())
+    }
+
+    /// A phase begins.
+    async fn phase_begins(&self, _phase: &str, _ground: &dyn Ground) -> Result<(), EnvError> {
+        Ok(())
+    }
+
+    /// A phase has ended: its condition was met, its workers to be stopped are stopped.
+    async fn phase_ended(&self, _phase: &str, _ground: &dyn Ground) -> Result<(), EnvError> {
+        Ok(())
+    }
+}
+
+/// Records one step in the life of a fault.
+fn record(ground: &dyn Ground, fault: &str, stage: FaultStage) {
+    ground.recorder().record(Event::Fault(FaultStep { fault: fault.to_owned(), stage }));
+}
+
+/// Records that a point fired a fault.
+fn record_trigger(ground: &dyn Ground, fault: &str, when: &PointTrigger, held: &At) {
+    record(
+        ground,
+        fault,
+        FaultStage::Triggered {
+            process: Some(held.process.clone()),
+            point: Some(when.point),
+            event: Some(held.event.clone()),
+        },
+    );
+}
 
 /// One fault of a scenario, by action. Adding an action is one file and one line here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +78,16 @@ impl FaultSpec {
             Self::Stall(spec) => &spec.id,
             Self::Withhold(spec) => &spec.id,
             Self::Admin(spec) => &spec.id,
+        }
+    }
+
+    /// What it does.
+    pub fn action(&self) -> &dyn Fault {
+        match self {
+            Self::Kill(spec) => spec,
+            Self::Stall(spec) => spec,
+            Self::Withhold(spec) => spec,
+            Self::Admin(spec) => spec,
         }
     }
 

@@ -1,8 +1,17 @@
 //! Stall: a handler is held at a point until something else was seen, or for a share of a limit.
+//! A held worker comes in; the same worker goes on, with a record of how long and until what.
+//! It must never hold longer than the unit's deadline, nor count a time as proof of an overlap.
 
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::PointTrigger;
+use super::ground::Ground;
+use super::{Fault, PointTrigger, record, record_trigger};
+use crate::env::EnvError;
+use crate::evidence::event::{At, Event, FaultStage, ProbeWhen};
+use crate::wait::{self, Seen, WaitError};
 
 /// What YAML says about a stall.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,4 +30,89 @@ pub enum StallEnd {
     ReceivedElsewhere,
     /// Percent of the worker's ack timeout (Pulsar) or max.poll.interval.ms (Kafka).
     PercentOfAckTimeout(u32),
+}
+
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+#[async_trait]
+impl Fault for StallSpec {
+    async fn strike(&self, held: &At, ground: &dyn Ground) -> Result<(), EnvError> {
+        record_trigger(ground, &self.id, &self.when, held);
+        let before = ground.probe(&self.id, ProbeWhen::Before, held).await?;
+        ground.recorder().record(Event::Probe(before));
+        let started = Instant::now();
+        let ended = match self.until {
+            StallEnd::ReceivedElsewhere => received_elsewhere(&self.id, held, ground).await,
+            StallEnd::PercentOfAckTimeout(percent) => {
+                let limit = ground.ack_timeout_ms().ok_or_else(|| {
+                    EnvError::new(format!("fault {}", self.id), "no ack timeout is configured")
+                })?;
+                share_of(Duration::from_millis(limit * u64::from(percent) / 100), started).await
+            }
+        };
+        let held_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let after = ground.probe(&self.id, ProbeWhen::After, held).await?;
+        ground.recorder().record(Event::Probe(after));
+        let stage = FaultStage::Held {
+            process: held.process.clone(),
+            held_us,
+            until: match &ended {
+                Ok(until) => until.clone(),
+                Err(error) => error.to_string(),
+            },
+            reached: ended.is_ok(),
+        };
+        record(ground, &self.id, stage);
+        ground.proceed(held);
+        Ok(())
+    }
+}
+
+/// Another worker has the event, and the database shows it: it waits for the holder's transaction,
+/// or (where nothing guards the event) its effect is there while the holder has not gone on.
+async fn received_elsewhere(
+    fault: &str,
+    held: &At,
+    ground: &dyn Ground,
+) -> Result<String, WaitError> {
+    let what = format!("another worker to receive {}", held.event);
+    wait::until(&what, ground.deadline(), LOOK_EVERY, || async {
+        if ground.received_elsewhere(held) {
+            Seen::Done(())
+        } else {
+            Seen::NotYet(String::from("nobody else received it"))
+        }
+    })
+    .await?;
+    let what = format!("another worker in {} at the database", held.event);
+    wait::until(&what, ground.deadline(), LOOK_EVERY, || async {
+        match ground.record_blocked(held).await {
+            Ok(true) => return Seen::Done(String::from("another worker waits for the holder")),
+            Ok(false) => {}
+            Err(error) => return Seen::NotYet(error.to_string()),
+        }
+        match ground.probe(fault, ProbeWhen::After, held).await {
+            Ok(probe) if probe.effects > 0 => {
+                Seen::Done(String::from("another worker's effect is there"))
+            }
+            Ok(_) => Seen::NotYet(String::from("neither a blocked backend nor an effect")),
+            Err(error) => Seen::NotYet(error.to_string()),
+        }
+    })
+    .await
+}
+
+async fn share_of(share: Duration, started: Instant) -> Result<String, WaitError> {
+    let end = started + share;
+    let what = format!("{} ms of the ack timeout", share.as_millis());
+    let patience = end + Duration::from_secs(1);
+    wait::until(&what, patience, LOOK_EVERY, || async {
+        let now = Instant::now();
+        if now >= end {
+            Seen::Done(format!("{} ms of the ack timeout had passed", share.as_millis()))
+        } else {
+            Seen::NotYet(format!("{} ms are left", end.duration_since(now).as_millis()))
+        }
+    })
+    .await
 }

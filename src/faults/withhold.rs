@@ -1,6 +1,16 @@
 //! Withhold: a piece of topology is not there, by the broker's own answer, until a phase makes it.
+//! A provisioned unit comes in; proof of absence, and after the heal proof of presence, come out.
+//! It must never create the piece in order to look for it.
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+
+use super::ground::Ground;
+use super::{Fault, record};
+use crate::brokers::BrokerError;
+use crate::env::EnvError;
+use crate::evidence::event::FaultStage;
+use crate::names::wire_name;
 
 /// What YAML says about a missing piece.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,4 +29,52 @@ pub struct WithholdSpec {
 pub enum Piece {
     DeadLetterSubscription,
     DeadLetterTopic,
+}
+
+#[async_trait]
+impl Fault for WithholdSpec {
+    async fn stand(&self, ground: &dyn Ground) -> Result<(), EnvError> {
+        self.record_absence(ground).await
+    }
+
+    async fn phase_begins(&self, phase: &str, ground: &dyn Ground) -> Result<(), EnvError> {
+        if self.heal_in.as_deref() != Some(phase) {
+            return Ok(());
+        }
+        // It must have been absent to the end, or the phase before proved nothing.
+        self.record_absence(ground).await?;
+        let created = ground.broker().create(ground.names(), self.piece).await.map_err(port)?;
+        let now = ground.broker().absent(ground.names(), self.piece).await.map_err(port)?;
+        let stage = FaultStage::Healed {
+            proof: format!("{}; then: {}", created.text, now.text),
+            verified: created.holds && !now.holds,
+        };
+        record(ground, &self.id, stage);
+        Ok(())
+    }
+
+    async fn phase_ended(&self, _phase: &str, ground: &dyn Ground) -> Result<(), EnvError> {
+        match self.heal_in {
+            // From its healing phase on it is there; before, the heal itself looks once more.
+            Some(_) => Ok(()),
+            None => self.record_absence(ground).await,
+        }
+    }
+}
+
+impl WithholdSpec {
+    async fn record_absence(&self, ground: &dyn Ground) -> Result<(), EnvError> {
+        let answer = ground.broker().absent(ground.names(), self.piece).await.map_err(port)?;
+        let stage = FaultStage::Withheld {
+            piece: wire_name(&self.piece),
+            proof: answer.text,
+            absent: answer.holds,
+        };
+        record(ground, &self.id, stage);
+        Ok(())
+    }
+}
+
+fn port(error: BrokerError) -> EnvError {
+    EnvError::new("withhold", error)
 }

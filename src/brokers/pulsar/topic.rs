@@ -1,0 +1,149 @@
+//! One topic of a unit on Pulsar: its shape, its statistics, and its entries one by one.
+//! A name like `public/u-1/orders` comes in; statistics and log entries come out.
+//! It must never read through a cursor: entries are fetched by ledger and entry id.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use reqwest::Method;
+
+use super::admin::{Admin, reply, trouble, with_causes};
+use super::entry::{self, EntryHead};
+use super::stats::{Internal, Partitioned, Stats};
+use crate::brokers::BrokerError;
+use crate::evidence::cursor::EntryId;
+use crate::evidence::event::LogEntry;
+use crate::names::TopicRole;
+
+/// Entries that are asked for at once; the server has eight HTTP threads.
+const AT_ONCE: usize = 4;
+
+/// What the server says of a topic's existence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Absent,
+    Plain,
+    Partitioned(u32),
+}
+
+/// A topic under its logical name.
+pub(super) struct Topic<'a> {
+    admin: &'a Admin,
+    name: &'a str,
+}
+
+impl<'a> Topic<'a> {
+    pub fn new(admin: &'a Admin, name: &'a str) -> Self {
+        Self { admin, name }
+    }
+
+    /// `persistent/public/u-1/orders/…`.
+    pub fn path<'b>(&'b self, rest: &[&'b str]) -> Vec<&'b str> {
+        path_of(self.name, rest)
+    }
+
+    pub async fn shape(&self) -> Result<Shape, BrokerError> {
+        let partitioned: Option<Partitioned> =
+            self.admin.get(&self.path(&["partitions"]), &[]).await?;
+        match partitioned {
+            Some(Partitioned { partitions }) if partitions > 0 => {
+                Ok(Shape::Partitioned(partitions))
+            }
+            // 4.0 says 0 partitions for a topic that does not exist.
+            _ => Ok(match self.stats_of(self.name).await? {
+                Some(_) => Shape::Plain,
+                None => Shape::Absent,
+            }),
+        }
+    }
+
+    /// Physical names: one for each partition, or the topic's own.
+    async fn parts(&self) -> Result<Vec<String>, BrokerError> {
+        Ok(match self.shape().await? {
+            Shape::Absent => Vec::new(),
+            Shape::Plain => vec![self.name.to_owned()],
+            Shape::Partitioned(n) => {
+                (0..n).map(|part| format!("{}-partition-{part}", self.name)).collect()
+            }
+        })
+    }
+
+    /// Statistics of every part; empty if the topic is absent.
+    pub async fn stats(&self) -> Result<Vec<Stats>, BrokerError> {
+        let mut all = Vec::new();
+        for part in self.parts().await? {
+            all.extend(self.stats_of(&part).await?);
+        }
+        Ok(all)
+    }
+
+    async fn stats_of(&self, part: &str) -> Result<Option<Stats>, BrokerError> {
+        // Without it the backlog is an estimate after acknowledgments out of order.
+        self.admin.get(&path_of(part, &["stats"]), &[("getPreciseBacklog", "true")]).await
+    }
+
+    /// Ledgers and cursors of every part with its physical name; empty if the topic is absent.
+    pub async fn internal(&self) -> Result<Vec<(String, Internal)>, BrokerError> {
+        let mut all = Vec::new();
+        for part in self.parts().await? {
+            let found: Option<Internal> =
+                self.admin.get(&path_of(&part, &["internalStats"]), &[]).await?;
+            all.extend(found.map(|internal| (part, internal)));
+        }
+        Ok(all)
+    }
+
+    /// Every message that the topic still holds, by partition and then in log order.
+    pub async fn read(&self, role: TopicRole) -> Result<Vec<LogEntry>, BrokerError> {
+        let mut log = Vec::new();
+        for (part, internal) in self.internal().await? {
+            let ids = internal.entries().map_err(|e| trouble("read internalStats", &e))?;
+            let part = part.as_str();
+            let read: Vec<Vec<LogEntry>> = stream::iter(ids)
+                .map(|id| self.entry(role, part, id))
+                .buffered(AT_ONCE)
+                .try_collect()
+                .await?;
+            log.extend(read.into_iter().flatten());
+        }
+        Ok(log)
+    }
+
+    async fn entry(
+        &self,
+        role: TopicRole,
+        part: &str,
+        id: EntryId,
+    ) -> Result<Vec<LogEntry>, BrokerError> {
+        let what = "read an entry";
+        let (ledger, number) = (id.0.to_string(), id.1.to_string());
+        let path = path_of(part, &["ledger", &ledger, "entry", &number]);
+        let response = self.admin.response(Method::GET, &path, &[], None).await?;
+        if !response.status().is_success() {
+            let shown = reply(response).await?.shown();
+            return Err(trouble(what, &format!("{part} {ledger}:{number}: {shown}")));
+        }
+        let head = EntryHead::of(response.headers())
+            .map_err(|e| trouble(what, &format!("{part} {ledger}:{number}: {e}")))?;
+        let body = response.bytes().await.map_err(|e| trouble(what, &with_causes(&e)))?;
+        entry::messages(role, self.name, id, head, &body).map_err(|e| trouble(what, &e))
+    }
+}
+
+fn path_of<'b>(topic: &'b str, rest: &[&'b str]) -> Vec<&'b str> {
+    // Namespace and topic: the topic's own part may hold what it likes.
+    let segments = topic.splitn(3, '/');
+    ["persistent"].into_iter().chain(segments).chain(rest.iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_s_path_has_its_three_parts() {
+        assert_eq!(
+            path_of("public/u-1/orders", &["stats"]),
+            ["persistent", "public", "u-1", "orders", "stats"]
+        );
+        assert_eq!(path_of("a/b/c/d", &[]), ["persistent", "a", "b", "c/d"]);
+    }
+}

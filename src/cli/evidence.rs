@@ -1,0 +1,109 @@
+//! The evidence of a run on disk: plan, the run's own record and all histories, under one root hash.
+//! An output directory comes in; everything that a verdict rests on, or why it cannot, comes out.
+//! It must never repair or leave out a file: what is damaged is an error at its place.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::evidence::History;
+use crate::evidence::seal::{root_hash, sha256_of_file};
+use crate::plan::{PLAN_VERSION, Plan};
+use crate::verdict::{self, RunRecord, RunReport};
+
+/// Name of the plan below the output directory.
+pub const PLAN: &str = "plan.json";
+/// Name of the run's own record below the output directory.
+pub const RUN: &str = "run.json";
+/// Version of `run.json`.
+pub const RUN_VERSION: u32 = 1;
+
+/// Evidence that cannot be judged at all.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {why}")]
+pub struct EvidenceError {
+    path: String,
+    why: String,
+}
+
+fn error(path: &Path, why: impl std::fmt::Display) -> EvidenceError {
+    EvidenceError { path: path.display().to_string(), why: why.to_string() }
+}
+
+/// Reads the evidence below `dir` and judges it.
+///
+/// # Errors
+/// When plan or run record cannot be read; a bad history only spoils its own unit.
+pub fn judge(dir: &Path) -> Result<RunReport, EvidenceError> {
+    let plan: Plan = read(&dir.join(PLAN))?;
+    let run: RunRecord = read(&dir.join(RUN))?;
+    for (name, found, known) in
+        [(PLAN, plan.version, PLAN_VERSION), (RUN, run.version, RUN_VERSION)]
+    {
+        if found != known {
+            let why = format!("it has version {found}, this program reads version {known}");
+            return Err(error(&dir.join(name), why));
+        }
+    }
+    let mut hashes = Vec::new();
+    for name in [PLAN, RUN] {
+        let path = dir.join(name);
+        hashes.push((name.to_owned(), sha256_of_file(&path).map_err(|e| error(&path, e))?));
+    }
+    let mut histories = BTreeMap::new();
+    for (unit, ran) in &run.units {
+        let path = dir.join(&ran.history);
+        let found = sha256_of_file(&path).unwrap_or_default();
+        let history = if found == ran.sha256 {
+            History::read(&path).map_err(|e| e.to_string())
+        } else {
+            Err(format!(
+                "{} is not the file that the run recorded: its SHA-256 differs",
+                ran.history
+            ))
+        };
+        hashes.push((ran.history.clone(), found));
+        histories.insert(unit.clone(), history);
+    }
+    Ok(verdict::judge(&plan, &run, &histories, &root_hash(&hashes)))
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Result<T, EvidenceError> {
+    let bytes = std::fs::read(path).map_err(|e| error(path, e))?;
+    serde_json::from_slice(&bytes).map_err(|e| error(path, e))
+}
+
+/// Writes a part of the evidence, whole or not at all.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write<T: Serialize>(dir: &Path, name: &str, value: &T) -> Result<(), EvidenceError> {
+    let path = dir.join(name);
+    let text = serde_json::to_string_pretty(value).map_err(|e| error(&path, e))?;
+    crate::reports::write_atomically(dir, name, &(text + "\n")).map_err(|e| error(&path, e))
+}
+
+/// Makes the output directory ready: what an earlier run wrote there goes away, nothing else does.
+///
+/// # Errors
+/// When it cannot be created or cleared.
+pub fn prepare(dir: &Path) -> Result<PathBuf, EvidenceError> {
+    std::fs::create_dir_all(dir).map_err(|e| error(dir, e))?;
+    let dir = dir.canonicalize().map_err(|e| error(dir, e))?;
+    let files = [PLAN, RUN, crate::reports::JUNIT, crate::reports::JSON, crate::reports::SUMMARY];
+    for name in files {
+        let path = dir.join(name);
+        if path.is_file() {
+            std::fs::remove_file(&path).map_err(|e| error(&path, e))?;
+        }
+    }
+    for name in ["histories", "logs"] {
+        let path = dir.join(name);
+        if path.is_dir() {
+            std::fs::remove_dir_all(&path).map_err(|e| error(&path, e))?;
+        }
+    }
+    Ok(dir)
+}

@@ -1,0 +1,231 @@
+//! `ackproof run`: plan, execute, record, judge, report; the whole pipeline once.
+//! Options come in; evidence and reports on disk, a table for people and an exit code come out.
+//! It must never judge before the evidence is on disk: verdicts come from there, as for anybody.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use tokio::sync::{mpsc, watch};
+
+use super::select::{self, WORKERS};
+use super::{evidence, exit, output};
+use crate::env::EnvError;
+use crate::env::engine::Engine;
+use crate::env::image::{ImageChoice, recipes_folder};
+use crate::env::process::Program;
+use crate::env::run_lock::{Keep, RunLock};
+use crate::env::sweep::{SweepScope, sweep};
+use crate::plan::{Plan, Request};
+use crate::reports;
+use crate::reports::progress::{Progress, ProgressEvent};
+use crate::run::Notices;
+use crate::run::execute::{Executed, Setup, execute};
+use crate::run::servers::BootSetup;
+use crate::verdict::{Host, RunRecord};
+use crate::workers::build;
+use crate::workers::manifest::Manifest;
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub struct Options {
+    pub paths: Vec<PathBuf>,
+    pub request: Request,
+    pub out: PathBuf,
+    pub images: ImageChoice,
+    pub keep: Keep,
+    pub jobs: Option<usize>,
+    pub command: Vec<String>,
+}
+
+/// Runs everything that was asked for and reports on it.
+pub async fn run(options: Options) -> u8 {
+    let epoch = Instant::now();
+    let selected = match select::select(&options.paths, options.request.clone()) {
+        Ok(selected) => selected,
+        Err(problems) => return select::report(&problems),
+    };
+    match run_plan(&options, &selected.plan, &selected.manifests, epoch).await {
+        Ok(code) => code,
+        Err(error) => {
+            output::message(&error);
+            exit::INCONCLUSIVE
+        }
+    }
+}
+
+async fn run_plan(
+    options: &Options,
+    plan: &Plan,
+    manifests: &[Manifest],
+    epoch: Instant,
+) -> Result<u8, String> {
+    let out = evidence::prepare(&options.out).map_err(|e| format!("cannot use --out: {e}"))?;
+    let lock = RunLock::take(options.keep).map_err(|e| e.to_string())?;
+    evidence::write(&out, evidence::PLAN, plan).map_err(|e| e.to_string())?;
+    let started = jiff::Timestamp::now().to_string();
+    let (notices, showing) = show_progress();
+    let _ =
+        notices.send(ProgressEvent::PlanReady { cells: plan.cells.len(), units: plan.units.len() });
+    let engine = Engine::connect().await;
+    if let Ok(engine) = &engine {
+        sweep_dead_runs(engine, &notices).await;
+    }
+    let setup = Setup {
+        boot: BootSetup {
+            engine: engine.clone(),
+            images: options.images,
+            recipes: recipes_folder(),
+            run: lock.id().to_owned(),
+            labels: lock.labels(),
+            keep: options.keep,
+        },
+        out: out.clone(),
+        jobs: options.jobs.unwrap_or_else(|| cpus() * 4),
+        workers: build_workers(plan, manifests, &notices).await,
+        cancel: cancel_on_signal(),
+        epoch,
+    };
+    let executed = execute(plan, setup, notices).await.map_err(|e| e.to_string())?;
+    showing.await.map_err(|e| e.to_string())?;
+    let record = record(options, &lock, started, epoch, engine.as_ref().ok(), executed);
+    evidence::write(&out, evidence::RUN, &record).map_err(|e| e.to_string())?;
+    drop(lock);
+    finish(&out)
+}
+
+/// Judges what is on disk and writes the reports.
+fn finish(out: &Path) -> Result<u8, String> {
+    let report = evidence::judge(out).map_err(|e| format!("cannot judge: {e}"))?;
+    reports::write_all(out, &report).map_err(|e| format!("cannot write reports: {e}"))?;
+    let style = reports::console::Style::of(&std::io::stdout());
+    output::result(&reports::console::render(&report, out, style));
+    Ok(if report.run.cancelled { exit::INTERRUPTED } else { report.exit_code() })
+}
+
+async fn sweep_dead_runs(engine: &Engine, notices: &Notices) {
+    match sweep(engine, SweepScope::DeadRuns).await {
+        Ok(swept) if swept.runs.is_empty() => {}
+        Ok(swept) => {
+            let text = format!(
+                "removed what {} earlier runs had left ({} containers, {} volumes)",
+                swept.runs.len(),
+                swept.containers,
+                swept.volumes
+            );
+            let _ = notices.send(ProgressEvent::Note { text });
+        }
+        Err(error) => {
+            let _ = notices.send(ProgressEvent::Note { text: error.to_string() });
+        }
+    }
+}
+
+/// Shows progress until the last sender is gone.
+fn show_progress() -> (Notices, tokio::task::JoinHandle<()>) {
+    let (sender, mut events) = mpsc::unbounded_channel();
+    let showing = tokio::spawn(async move {
+        let progress = Progress::on_stderr();
+        while let Some(event) = events.recv().await {
+            progress.tell(&event);
+        }
+        progress.finish();
+    });
+    (sender, showing)
+}
+
+async fn build_workers(
+    plan: &Plan,
+    manifests: &[Manifest],
+    notices: &Notices,
+) -> BTreeMap<String, Result<Program, EnvError>> {
+    let mut workers = BTreeMap::new();
+    for manifest in manifests {
+        if !plan.units.iter().any(|unit| unit.worker_manifest == manifest.name) {
+            continue;
+        }
+        let worker = manifest.name.clone();
+        let _ = notices.send(ProgressEvent::WorkerBuilding { worker: worker.clone() });
+        let begun = Instant::now();
+        let folder = Path::new(WORKERS).join(&manifest.name);
+        let built = match folder.canonicalize() {
+            Ok(folder) => build::build(manifest, &folder).await.map(|built| built.program),
+            Err(error) => Err(EnvError::new(folder.display().to_string(), error)),
+        };
+        let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let _ = notices.send(match &built {
+            Ok(_) => ProgressEvent::WorkerBuilt { worker: worker.clone(), took_ms },
+            Err(error) => ProgressEvent::Note { text: error.to_string() },
+        });
+        workers.insert(worker, built);
+    }
+    workers
+}
+
+/// Becomes true at the first SIGINT or SIGTERM. Dropping the run's future does the rest: units end,
+/// servers are removed, and reports say what did not finish.
+fn cancel_on_signal() -> watch::Receiver<bool> {
+    let (sender, receiver) = watch::channel(false);
+    tokio::spawn(async move {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut interrupt), Ok(mut terminate)) =
+            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
+            return;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        output::message("interrupted: ending units, removing servers, writing reports …");
+        let _ = sender.send(true);
+        // Keeps the channel open: a closed one would look like an answer.
+        std::future::pending::<()>().await;
+    });
+    receiver
+}
+
+fn record(
+    options: &Options,
+    lock: &RunLock,
+    started: String,
+    epoch: Instant,
+    engine: Option<&Engine>,
+    executed: Executed,
+) -> RunRecord {
+    RunRecord {
+        version: evidence::RUN_VERSION,
+        id: lock.id().to_owned(),
+        started,
+        ackproof: env!("CARGO_PKG_VERSION").to_owned(),
+        command: options.command.clone(),
+        host: host(engine),
+        duration_ms: u64::try_from(epoch.elapsed().as_millis()).unwrap_or(u64::MAX),
+        cancelled: executed.cancelled,
+        servers: executed.servers,
+        units: executed.units,
+    }
+}
+
+fn host(engine: Option<&Engine>) -> Host {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let memory_kib: u64 = read("/proc/meminfo")
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0);
+    let os = read("/etc/os-release")
+        .lines()
+        .find_map(|line| Some(line.strip_prefix("PRETTY_NAME=")?.trim_matches('"').to_owned()))
+        .unwrap_or_else(|| std::env::consts::OS.to_owned());
+    Host {
+        os,
+        kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
+        cpus: u32::try_from(cpus()).unwrap_or(u32::MAX),
+        memory_mb: memory_kib / 1024,
+        engine: engine.map_or_else(|| String::from("none"), |e| e.version().to_owned()),
+    }
+}
+
+fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}

@@ -1,0 +1,42 @@
+//! The ground that a fault works on: what one running unit lets a fault see and do.
+//! A fault asks through this port; the run behind it answers with real processes and servers.
+//! It must never offer a judgement, nor a way to let time pass without a condition.
+
+use std::time::Instant;
+
+use async_trait::async_trait;
+
+use crate::brokers::{Broker, UnitNames};
+use crate::env::EnvError;
+use crate::evidence::Recorder;
+use crate::evidence::event::{At, Exit, Probe, ProbeWhen, Process};
+
+/// One running unit, seen by its faults.
+#[async_trait]
+pub trait Ground: Send + Sync {
+    /// Where receipts go.
+    fn recorder(&self) -> &Recorder;
+    /// The observer's port to the broker.
+    fn broker(&self) -> &dyn Broker;
+    /// Physical names of the unit's topics and groups.
+    fn names(&self) -> &UnitNames;
+    /// When the unit is given up.
+    fn deadline(&self) -> Instant;
+    /// The configured ack timeout in milliseconds, if there is one.
+    fn ack_timeout_ms(&self) -> Option<u64>;
+
+    /// The runner's own look at ledger and broker for the event that a worker holds.
+    async fn probe(&self, fault: &str, when: ProbeWhen, held: &At) -> Result<Probe, EnvError>;
+    /// Samples whose sockets go where, for all live workers.
+    fn sample_sockets(&self, why: &str);
+    /// SIGKILL through the pidfd, then the wait status.
+    async fn kill(&self, process: &Process) -> Result<Exit, EnvError>;
+    /// Starts the next incarnation of a worker that has ended.
+    async fn start_again(&self, process: &Process) -> Result<(), EnvError>;
+    /// Lets a held handler go on.
+    fn proceed(&self, held: &At);
+    /// Whether another process than the holder has received the event since it is held.
+    fn received_elsewhere(&self, held: &At) -> bool;
+    /// Records backends that the database shows as blocked; says whether the holder blocks one.
+    async fn record_blocked(&self, held: &At) -> Result<bool, EnvError>;
+}

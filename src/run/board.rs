@@ -1,0 +1,152 @@
+//! What a unit knows about its workers while it runs: who lives, who received what, what is done.
+//! The dispatcher writes what workers said; phases, faults and settle read it.
+//! It must never be evidence: histories are written elsewhere, this only steers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::evidence::event::{At, Exit, Process};
+
+/// Shared by the tasks of one unit.
+#[derive(Debug, Default)]
+pub struct Board {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    ended: BTreeMap<Process, Exit>,
+    signalled: BTreeMap<Process, i32>,
+    ready: BTreeSet<Process>,
+    received: BTreeMap<String, Vec<Process>>,
+    held: BTreeMap<Process, At>,
+    deliveries: u64,
+    confirmed: BTreeSet<String>,
+    dead_letter_refused: BTreeSet<String>,
+    fired: BTreeSet<String>,
+    done: BTreeSet<String>,
+    arrivals: BTreeMap<String, u32>,
+    halt: Option<String>,
+}
+
+impl Board {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A process was reaped.
+    pub fn note_ended(&self, process: Process, exit: Exit) {
+        let mut state = self.lock();
+        state.held.remove(&process);
+        state.ended.insert(process, exit);
+    }
+
+    /// The runner is about to send a signal to a process.
+    pub fn note_signalled(&self, process: Process, signal: i32) {
+        self.lock().signalled.insert(process, signal);
+    }
+
+    /// The last signal that the runner sent to a process, if any.
+    pub fn signalled(&self, process: &Process) -> Option<i32> {
+        self.lock().signalled.get(process).copied()
+    }
+
+    /// How a process ended, once it was reaped.
+    pub fn ended(&self, process: &Process) -> Option<Exit> {
+        self.lock().ended.get(process).copied()
+    }
+
+    /// A process said that it is ready.
+    pub fn note_ready(&self, process: Process) {
+        self.lock().ready.insert(process);
+    }
+
+    /// Whether a process said that it is ready.
+    pub fn is_ready(&self, process: &Process) -> bool {
+        self.lock().ready.contains(process)
+    }
+
+    /// A handler was handed an event; gives the number of deliveries of the unit so far.
+    pub fn note_received(&self, event: &str, process: Process) -> u64 {
+        let mut state = self.lock();
+        state.received.entry(event.to_owned()).or_default().push(process);
+        state.deliveries += 1;
+        state.deliveries
+    }
+
+    /// Whether another process received the event after this one did.
+    pub fn received_by_another(&self, event: &str, than: &Process) -> bool {
+        let state = self.lock();
+        let Some(receivers) = state.received.get(event) else { return false };
+        let own = receivers.iter().rposition(|process| process == than).unwrap_or(0);
+        receivers[own..].iter().any(|process| process != than)
+    }
+
+    /// A handler is held at a point, or goes on.
+    pub fn note_held(&self, at: At) {
+        self.lock().held.insert(at.process.clone(), at);
+    }
+
+    /// A held handler was let go on.
+    pub fn note_proceeded(&self, process: &Process) {
+        self.lock().held.remove(process);
+    }
+
+    /// A publication was confirmed.
+    pub fn note_confirmed(&self, event: &str) {
+        self.lock().confirmed.insert(event.to_owned());
+    }
+
+    /// Distinct events whose publication was confirmed.
+    pub fn confirmed(&self) -> usize {
+        self.lock().confirmed.len()
+    }
+
+    /// The publication of a dead letter failed.
+    pub fn note_dead_letter_refused(&self, event: &str) {
+        self.lock().dead_letter_refused.insert(event.to_owned());
+    }
+
+    /// Whether any dead letter was refused.
+    pub fn dead_letter_refused(&self) -> bool {
+        !self.lock().dead_letter_refused.is_empty()
+    }
+
+    /// The n-th arrival of a handler at a fault's point.
+    pub fn count_arrival(&self, fault: &str) -> u32 {
+        let mut state = self.lock();
+        let count = state.arrivals.entry(fault.to_owned()).or_default();
+        *count += 1;
+        *count
+    }
+
+    /// Marks a fault as fired; false if it had fired before.
+    pub fn fire(&self, fault: &str) -> bool {
+        self.lock().fired.insert(fault.to_owned())
+    }
+
+    /// Whether a fault has fired.
+    pub fn has_fired(&self, fault: &str) -> bool {
+        self.lock().fired.contains(fault)
+    }
+
+    /// A fault has done what it does.
+    pub fn note_done(&self, fault: &str) {
+        self.lock().done.insert(fault.to_owned());
+    }
+
+    /// Whether a fault has done what it does.
+    pub fn is_done(&self, fault: &str) -> bool {
+        self.lock().done.contains(fault)
+    }
+
+    /// Stops the story early; the first reason stays.
+    pub fn halt(&self, why: impl Into<String>) {
+        self.lock().halt.get_or_insert(why.into());
+    }
+
+    /// Why the story is to be stopped, if it is.
+    pub fn halted(&self) -> Option<String> {
+        self.lock().halt.clone()
+    }
+}

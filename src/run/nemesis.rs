@@ -1,0 +1,190 @@
+//! The nemesis: hears every worker of a unit, records what was said, and fires faults at points.
+//! Lines of workers come in, in order; records and injections come out, and held handlers go on.
+//! It must never leave a handler held that no fault wants, nor fire a fault twice.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::stage::Stage;
+use crate::evidence::event::{At, Attested, AttestedSubject, CallResult, Event, Exit, Process};
+use crate::faults::ground::Ground;
+use crate::faults::{EventRef, FaultSpec};
+use crate::names::{CallOutcome, Cause, Grade, Operation, Point};
+use crate::workers::live::Said;
+use crate::workers::protocol::{FromWorker, LoadedClient, PROTOCOL_VERSION};
+
+/// Hears the workers of a unit until the channel closes.
+pub async fn hear(stage: Arc<Stage>, mut said: UnboundedReceiver<Said>) {
+    while let Some(said) = said.recv().await {
+        match said {
+            Said::Message(process, message) => message_came(&stage, process, message),
+            Said::Garbage(process, why) => garbage_came(&stage, process, why),
+            Said::Ended(process, exit) => process_ended(&stage, process, exit),
+        }
+    }
+}
+
+fn garbage_came(stage: &Stage, process: Process, what: String) {
+    let log_tail = stage.worker(&process).map(|w| w.log_tail()).unwrap_or_default();
+    let detail = format!("{process}: {what}");
+    stage.recorder.record(Event::WorkerMisbehaved { process, what, log_tail });
+    trouble(stage, Cause::RunnerError, "worker protocol", detail);
+}
+
+fn process_ended(stage: &Stage, process: Process, exit: Exit) {
+    let signalled_by_us = stage.board.signalled(&process);
+    let event = Event::WorkerExited { process: process.clone(), exit, signalled_by_us };
+    stage.recorder.record(event);
+    stage.board.note_ended(process.clone(), exit);
+    if exit == Exit::Code(0) || signalled_by_us.is_some() {
+        return;
+    }
+    let log_tail = stage.worker(&process).map(|w| w.log_tail()).unwrap_or_default();
+    let what = format!("it ended by itself with {exit:?}");
+    let detail = format!("{process}: {what}; its stderr ends: {log_tail}");
+    stage.recorder.record(Event::WorkerMisbehaved { process, what, log_tail });
+    let cause = if exit == Exit::Signal(9) { Cause::Oom } else { Cause::RunnerError };
+    trouble(stage, cause, "worker", detail);
+}
+
+/// Records that the evidence is not complete, and ends the story early.
+pub fn trouble(stage: &Stage, cause: Cause, place: &str, detail: String) {
+    stage.board.halt(format!("{place}: {detail}"));
+    stage.recorder.record(Event::Trouble { cause, place: place.to_owned(), detail });
+}
+
+fn message_came(stage: &Arc<Stage>, process: Process, message: FromWorker) {
+    match message {
+        FromWorker::Hello { protocol, clients, .. } => hello(stage, process, protocol, clients),
+        FromWorker::Options { effective } => {
+            stage.recorder.record(Event::ClaimOptions { process, effective });
+        }
+        FromWorker::Ready => {
+            stage.board.note_ready(process.clone());
+            stage.recorder.record(Event::ClaimReady { process });
+        }
+        FromWorker::Rebalance { kind, partitions } => {
+            stage.recorder.record(Event::ClaimRebalance { process, change: kind, partitions });
+        }
+        FromWorker::At {
+            point,
+            event,
+            delivery,
+            redelivery_count,
+            position,
+            fingerprint,
+            held,
+        } => {
+            let at = At {
+                process,
+                point,
+                event,
+                delivery,
+                redelivery_count,
+                position,
+                fingerprint,
+                held,
+            };
+            point_reached(stage, at);
+        }
+        FromWorker::Result { operation, event, outcome, position, error, delivery } => {
+            let event = event.unwrap_or_default();
+            result_came(
+                stage,
+                CallResult { process, operation, event, outcome, delivery, position, error },
+            );
+        }
+        FromWorker::Progress { redrive, done, stage: of, .. } => {
+            stage.recorder.record(Event::ClaimProgress { process, redrive, done, stage: of });
+        }
+        FromWorker::Bye { reason, error } => {
+            stage.recorder.record(Event::ClaimBye { process, reason, error });
+        }
+    }
+}
+
+fn hello(
+    stage: &Stage,
+    process: Process,
+    protocol: u32,
+    clients: std::collections::BTreeMap<crate::names::BrokerKind, LoadedClient>,
+) {
+    if protocol != PROTOCOL_VERSION {
+        let detail = format!("{process} speaks version {protocol}, not {PROTOCOL_VERSION}");
+        trouble(stage, Cause::RunnerError, "worker protocol", detail);
+        return;
+    }
+    let Some(client) = clients.get(&stage.unit.broker) else {
+        let detail = format!("{process} has no client for {}", stage.unit.broker);
+        trouble(stage, Cause::RunnerError, "worker protocol", detail);
+        return;
+    };
+    stage.recorder.record(Event::Attested(Attested {
+        subject: AttestedSubject::Client { process, library: client.library.clone() },
+        pin: stage.client_pin(),
+        version: client.version.clone(),
+        grade: Grade::Claimed,
+        artifact: None,
+        plausibility: client.native.clone(),
+    }));
+}
+
+fn result_came(stage: &Stage, result: CallResult) {
+    match (result.operation, result.outcome) {
+        (Operation::Publish, CallOutcome::Ok) => stage.board.note_confirmed(&result.event),
+        (Operation::DeadLetter, CallOutcome::Error | CallOutcome::Unknown) => {
+            stage.board.note_dead_letter_refused(&result.event);
+        }
+        _ => {}
+    }
+    stage.recorder.record(Event::ClaimResult(result));
+}
+
+fn point_reached(stage: &Arc<Stage>, at: At) {
+    stage.recorder.record(Event::ClaimAt(at.clone()));
+    if at.point == Point::Received {
+        let deliveries = stage.board.note_received(&at.event, at.process.clone());
+        let cap = stage.unit.limits.deliveries;
+        if deliveries > cap && stage.board.halted().is_none() {
+            stage.recorder.record(Event::CapReached { deliveries, cap });
+            stage.board.halt("the delivery cap was reached");
+        }
+    }
+    if !at.held {
+        return;
+    }
+    stage.board.note_held(at.clone());
+    match fault_for(stage, &at) {
+        Some(fault) => {
+            let stage = Arc::clone(stage);
+            tokio::spawn(async move {
+                if let Err(error) = fault.action().strike(&at, stage.as_ref()).await {
+                    trouble(&stage, Cause::RunnerError, fault.id(), error.to_string());
+                }
+                stage.board.note_done(fault.id());
+            });
+        }
+        None => stage.proceed(&at),
+    }
+}
+
+/// The fault that this arrival fires, if any.
+fn fault_for(stage: &Stage, at: &At) -> Option<FaultSpec> {
+    for fault in &stage.unit.faults {
+        let Some(trigger) = fault.trigger() else { continue };
+        let here =
+            trigger.worker == stage.spec_name(&at.process) && trigger.point.armed_as() == at.point;
+        if !here || stage.board.has_fired(fault.id()) {
+            continue;
+        }
+        let due = match trigger.event {
+            EventRef::Ordinal(ordinal) => super::workload::event_id(ordinal) == at.event,
+            EventRef::Arrival(nth) => stage.board.count_arrival(fault.id()) == nth,
+        };
+        if due && stage.board.fire(fault.id()) {
+            return Some(fault.clone());
+        }
+    }
+    None
+}

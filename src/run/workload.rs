@@ -1,0 +1,61 @@
+//! The workload: events with keys, payloads and properties, made from the plan alone.
+//! A unit comes in; the same events come out, byte for byte, whenever it is asked.
+//! It must never use a clock or chance that the seed does not decide.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::evidence::event::PlannedEvent;
+use crate::names::Properties;
+use crate::plan::Unit;
+use crate::workers::protocol::WorkItem;
+
+/// The id of the n-th event, from 1.
+pub fn event_id(ordinal: u32) -> String {
+    format!("e-{ordinal:04}")
+}
+
+/// All events of a unit: as planned, and as the producer gets them.
+pub fn events(unit: &Unit) -> Vec<(PlannedEvent, WorkItem)> {
+    (1..=unit.workload.events).map(|ordinal| event(unit, ordinal)).collect()
+}
+
+fn event(unit: &Unit, ordinal: u32) -> (PlannedEvent, WorkItem) {
+    let id = event_id(ordinal);
+    let key = format!("k-{}", (ordinal - 1) % unit.workload.keys.max(1) + 1);
+    let payload = payload(unit, ordinal, &id, &key);
+    let properties: Properties = [
+        ("ce_type", "order.placed"),
+        ("ce_dataschema", "order/1"),
+        ("trace", &format!("{:016x}-{ordinal}", unit.seed)),
+    ]
+    .into_iter()
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .collect();
+    let planned = PlannedEvent {
+        event: id.clone(),
+        key: key.clone(),
+        payload_sha256: sha256(&payload),
+        properties: properties.clone(),
+        poison: unit.workload.poison.contains(&ordinal),
+    };
+    let item =
+        WorkItem { event: id, key: Some(key), payload: STANDARD.encode(&payload), properties };
+    (planned, item)
+}
+
+/// JSON with the fields that the workers' handlers read, padded to the size that was asked for.
+fn payload(unit: &Unit, ordinal: u32, id: &str, key: &str) -> Vec<u8> {
+    let amount = (unit.seed.wrapping_mul(u64::from(ordinal) + 1) >> 32) % 100 + 1;
+    let text = |pad: &str| {
+        format!(r#"{{"event_id":"{id}","entity":"{key}","amount":{amount},"pad":"{pad}"}}"#)
+    };
+    let bare = text("").len();
+    let missing = (unit.workload.payload_bytes as usize).saturating_sub(bare);
+    text(&"x".repeat(missing)).into_bytes()
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

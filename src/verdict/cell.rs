@@ -1,0 +1,233 @@
+//! One cell: subject, baseline and controls become one outcome, with a cause and a reason.
+//! A cell of the plan and its judged units come in; a `CellReport` comes out.
+//! It must never pass what is not examined, landed and controlled, nor fail on invalid evidence.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::control::control;
+use super::judged::{Judged, Standing};
+use super::numbers::{ages, counts, marks};
+use super::validity::Problem;
+use super::{Ages, CellReport, ControlReport, Counts, HistoryRef, Marks, RunRecord};
+use crate::checks::{Finding, FindingResult};
+use crate::evidence::History;
+use crate::evidence::event::{AttestedSubject, Event};
+use crate::names::{Cause, Outcome, ServerKind};
+use crate::plan::Cell;
+
+/// Units by id, each judged once however many cells refer to it.
+pub(super) type JudgedUnits<'a> = BTreeMap<&'a str, Judged<'a>>;
+
+/// An outcome with its cause and its reason in one sentence.
+struct Decision {
+    outcome: Outcome,
+    cause: Option<Cause>,
+    reason: String,
+    hazard_shown: Option<String>,
+}
+
+impl Decision {
+    fn plain(outcome: Outcome, reason: String) -> Self {
+        Self { outcome, cause: None, reason, hazard_shown: None }
+    }
+
+    fn inconclusive(problem: Problem) -> Self {
+        let Problem { cause, why } = problem;
+        Self { cause: Some(cause), ..Self::plain(Outcome::Inconclusive, why) }
+    }
+}
+
+/// The report of one cell.
+pub(super) fn report(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> CellReport {
+    let subject = units.get(cell.subject.as_str());
+    let history = subject.and_then(|subject| subject.history);
+    let (marks, counts, ages) = match (subject, history) {
+        (Some(subject), Some(history)) => {
+            let scope = &subject.unit.scope;
+            let marks = marks(history, scope);
+            (marks, counts(history, scope, &subject.findings), ages(history))
+        }
+        _ => (Marks::default(), Counts::default(), Ages::default()),
+    };
+    let (controls, missing) = controls(cell, units, run);
+    let decision = decide(cell, units, missing, &marks);
+    let server = ServerKind::from(cell.broker);
+    CellReport {
+        id: cell.id.clone(),
+        scenario: cell.scenario.clone(),
+        title: cell.title.clone(),
+        about: cell.about.clone(),
+        property: cell.property.clone(),
+        clauses: cell.clauses.clone(),
+        level: cell.level,
+        broker: cell.broker,
+        server_pin: cell.server_pin.clone(),
+        server_attested: history.and_then(|history| server_version(history, server)),
+        database_pin: cell.database_pin.clone(),
+        database_attested: history
+            .and_then(|history| server_version(history, ServerKind::Postgres)),
+        client: cell.client.clone(),
+        client_attested: history.and_then(|history| client_version(history, &cell.client.library)),
+        worker: cell.worker.clone(),
+        pattern: cell.pattern.clone(),
+        dead_letter_mode: cell.dead_letter_mode.clone(),
+        outcome: decision.outcome,
+        cause: decision.cause,
+        reason: decision.reason,
+        hazard_shown: decision.hazard_shown,
+        unsupported: cell.unsupported.clone(),
+        marks,
+        duration_ms: run.units.get(&cell.subject).map_or(0, |unit| unit.duration_ms),
+        counts,
+        ages,
+        faults: subject.map(|subject| subject.faults.clone()).unwrap_or_default(),
+        findings: subject.map(|subject| subject.findings.clone()).unwrap_or_default(),
+        controls,
+        waits: waits(subject),
+        histories: histories(cell, run),
+        reproduce: format!("ackproof run suites --filter 'id({})'", cell.id),
+    }
+}
+
+/// Precedence as the design has it: invalid evidence, a broken guarantee, what is not shown.
+fn decide(
+    cell: &Cell,
+    units: &JudgedUnits<'_>,
+    missing: Option<Problem>,
+    marks: &Marks,
+) -> Decision {
+    if let Some(lack) = &cell.unsupported {
+        let reason = format!("no {}: {}", lack.capability, lack.reason);
+        return Decision::plain(Outcome::Unsupported, reason);
+    }
+    let Some(subject) = units.get(cell.subject.as_str()) else {
+        let why = format!("the plan has no unit {}", cell.subject);
+        return Decision::inconclusive(Problem::new(Cause::RunnerError, why));
+    };
+    let standing = subject.standing();
+    if let Standing::Invalid(problem) = standing {
+        return Decision::inconclusive(problem);
+    }
+    if let Some(problem) = baseline(cell, units) {
+        return Decision::inconclusive(problem);
+    }
+    match standing {
+        Standing::Broken(why) => Decision::plain(Outcome::Fail, why),
+        Standing::Invalid(problem) | Standing::Open(problem) => Decision::inconclusive(problem),
+        // The subject of such a cell is the defect itself, so holding is what went wrong.
+        Standing::Good if cell.only_control => Decision::inconclusive(Problem::new(
+            Cause::ControlNotCaught,
+            "every check holds: the defect was not caught",
+        )),
+        Standing::Good => match missing {
+            Some(problem) => Decision::inconclusive(problem),
+            None => passed(cell, subject, marks),
+        },
+    }
+}
+
+fn baseline(cell: &Cell, units: &JudgedUnits<'_>) -> Option<Problem> {
+    let failed =
+        |why: String| Some(Problem::new(Cause::BaselineFailed, format!("baseline: {why}")));
+    match units.get(cell.baseline.as_str()).map(Judged::standing) {
+        Some(Standing::Good) => None,
+        Some(Standing::Invalid(problem)) if problem.cause == Cause::Cancelled => Some(problem),
+        Some(Standing::Invalid(problem) | Standing::Open(problem)) => failed(problem.why),
+        Some(Standing::Broken(why)) => failed(why),
+        None => failed(format!("the plan has no unit {}", cell.baseline)),
+    }
+}
+
+fn controls(
+    cell: &Cell,
+    units: &JudgedUnits<'_>,
+    run: &RunRecord,
+) -> (Vec<ControlReport>, Option<Problem>) {
+    let none = || Problem::new(Cause::ControlNotCaught, "no control shows that it could fail");
+    let mut missing = cell.controls.is_empty().then(none);
+    let mut reports = Vec::new();
+    for reference in &cell.controls {
+        let Some(judged) = units.get(reference.unit.as_str()) else {
+            let why = format!("the plan has no unit {}", reference.unit);
+            missing = missing.or(Some(Problem::new(Cause::RunnerError, why)));
+            continue;
+        };
+        let path = run.units.get(&reference.unit).map(|unit| unit.history.clone());
+        let (report, problem) = control(reference, judged, path.unwrap_or_default());
+        reports.push(report);
+        missing = missing.or(problem);
+    }
+    (reports, missing)
+}
+
+fn passed(cell: &Cell, subject: &Judged<'_>, marks: &Marks) -> Decision {
+    let examined: u64 = subject.findings.iter().map(|finding| finding.examined).sum();
+    let (checks, faults) = (subject.findings.len(), subject.faults.len());
+    let caught = cell.controls.len();
+    let reason = format!(
+        "{checks} checks hold on {examined} things examined, faults landed: {faults}, controls \
+         caught: {caught}/{caught}"
+    );
+    let decision = Decision::plain(Outcome::Pass, reason);
+    if !cell.hazard {
+        return decision;
+    }
+    let gone = hazard(&subject.findings, marks);
+    match gone.len() {
+        0 => {
+            let why = "the expected loss was not seen: no event is lost or gone";
+            Decision::inconclusive(Problem::new(Cause::NothingExamined, why))
+        }
+        1 => Decision { hazard_shown: Some(String::from("hazard shown: 1 event")), ..decision },
+        n => Decision { hazard_shown: Some(format!("hazard shown: {n} events")), ..decision },
+    }
+}
+
+/// Events that a hazard scenario shows as lost.
+fn hazard<'a>(findings: &'a [Finding], marks: &'a Marks) -> BTreeSet<&'a String> {
+    let shown = findings.iter().filter(|finding| finding.result == FindingResult::Holds);
+    shown.flat_map(|finding| &finding.events).chain(&marks.lost).collect()
+}
+
+fn server_version(history: &History, kind: ServerKind) -> Option<String> {
+    history.events().find_map(|event| match event {
+        Event::Attested(attested) if attested.subject == AttestedSubject::Server(kind) => {
+            Some(attested.version.clone())
+        }
+        _ => None,
+    })
+}
+
+fn client_version(history: &History, library: &str) -> Option<String> {
+    history.events().find_map(|event| match event {
+        Event::Attested(attested) => match &attested.subject {
+            AttestedSubject::Client { library: loaded, .. } if loaded == library => {
+                Some(attested.version.clone())
+            }
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+fn waits(subject: Option<&Judged<'_>>) -> Vec<(String, u64)> {
+    let waits = subject.map(|subject| subject.unit.waits.as_slice()).unwrap_or_default();
+    waits.iter().map(|wait| (wait.what.clone(), wait.ms)).collect()
+}
+
+/// Evidence of the cell: its subject, its controls, its baseline.
+fn histories(cell: &Cell, run: &RunRecord) -> Vec<HistoryRef> {
+    if cell.unsupported.is_some() {
+        return Vec::new();
+    }
+    let controls = cell.controls.iter().map(|control| &control.unit);
+    let units = std::iter::once(&cell.subject).chain(controls).chain([&cell.baseline]);
+    let reference = |unit: &String| {
+        run.units.get(unit).map(|ran| HistoryRef {
+            unit: unit.clone(),
+            path: ran.history.clone(),
+            sha256: ran.sha256.clone(),
+        })
+    };
+    units.filter_map(reference).collect()
+}

@@ -1,0 +1,176 @@
+//! One live worker process: its lines in, its messages out, its end.
+//! A spawner, a program and a `Start` come in; what it says arrives on a channel, in order.
+//! It must never block on a worker that does not read, nor keep more than the tail of its log.
+
+use std::collections::VecDeque;
+use std::fs::File as LogFile;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{ChildStderr, ChildStdin, ChildStdout};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::protocol::{FromWorker, LINE_BYTES_MAX, ToWorker, parse};
+use crate::env::EnvError;
+use crate::env::process::{Program, SignalHandle, Spawner};
+use crate::evidence::event::{Exit, Process};
+
+/// Lines of stderr that are kept for an error message.
+const TAIL_LINES: usize = 20;
+
+/// What came from a worker, in the order in which it came.
+#[derive(Debug)]
+pub enum Said {
+    Message(Process, FromWorker),
+    /// It broke the protocol; nothing more is read from it.
+    Garbage(Process, String),
+    /// It has ended and was reaped; all of its lines came before.
+    Ended(Process, Exit),
+}
+
+/// A worker process that was started.
+#[derive(Debug)]
+pub struct LiveWorker {
+    pub process: Process,
+    pub pid: u32,
+    signals: SignalHandle,
+    lines: std::sync::mpsc::Sender<String>,
+    tail: Arc<Mutex<VecDeque<String>>>,
+}
+
+impl LiveWorker {
+    /// Starts a worker; what it says goes to `said`, its stderr to the file at `log`.
+    ///
+    /// # Errors
+    /// When the program cannot be started or its log cannot be written.
+    pub async fn start(
+        spawner: &Spawner,
+        program: Program,
+        process: Process,
+        log: &Path,
+        said: UnboundedSender<Said>,
+    ) -> Result<Self, EnvError> {
+        let what = format!("worker {process}");
+        let error = |e: &dyn std::fmt::Display| EnvError::new(&what, e);
+        let log = LogFile::create(log).map_err(|e| error(&e))?;
+        let started = spawner.spawn(program).await?;
+        let pid = started.process.pid();
+        let signals = started.process.signal_handle().map_err(|e| error(&e))?;
+        let tail = Arc::new(Mutex::new(VecDeque::new()));
+        let (lines, outbox) = std::sync::mpsc::channel();
+        std::thread::spawn(move || write_lines(started.stdin, &outbox));
+        let heard = Arc::clone(&tail);
+        let reading_log = std::thread::spawn(move || keep_log(started.stderr, log, &heard));
+        let (name, sender) = (process.clone(), said.clone());
+        let reading = std::thread::spawn(move || read_lines(started.stdout, &name, &sender));
+        let name = process.clone();
+        let child = started.process;
+        tokio::spawn(async move {
+            let exit = child.wait().await.unwrap_or(Exit::Code(-1));
+            // Its pipes are at their end now: whatever it said goes before its end.
+            let joined = tokio::task::spawn_blocking(move || (reading.join(), reading_log.join()));
+            let _ = joined.await;
+            let _ = said.send(Said::Ended(name, exit));
+        });
+        Ok(Self { process, pid, signals, lines, tail })
+    }
+
+    /// Sends a message. A worker that is gone does not read it, which its end will show.
+    pub fn send(&self, message: &ToWorker) {
+        match serde_json::to_string(message) {
+            Ok(line) => drop(self.lines.send(line)),
+            Err(error) => tracing::error!(%error, "a message to a worker is not JSON"),
+        }
+    }
+
+    /// Sends SIGKILL through the pidfd.
+    ///
+    /// # Errors
+    /// When it has been reaped already.
+    pub fn kill(&self) -> std::io::Result<()> {
+        self.signals.kill()
+    }
+
+    /// Sends SIGTERM through the pidfd.
+    ///
+    /// # Errors
+    /// When it has been reaped already.
+    pub fn terminate(&self) -> std::io::Result<()> {
+        self.signals.terminate()
+    }
+
+    /// The last lines of its stderr.
+    pub fn log_tail(&self) -> String {
+        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.iter().cloned().collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn write_lines(mut stdin: ChildStdin, outbox: &std::sync::mpsc::Receiver<String>) {
+    for line in outbox {
+        if stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).is_err() {
+            return;
+        }
+    }
+    // Dropping the handle closes the worker's stdin, which tells it to exit.
+}
+
+fn read_lines(stdout: ChildStdout, process: &Process, said: &UnboundedSender<Said>) {
+    let mut reader = BufReader::new(stdout);
+    loop {
+        let mut line = Vec::new();
+        let limit = LINE_BYTES_MAX as u64 + 1;
+        match reader.by_ref().take(limit).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let message = if line.len() > LINE_BYTES_MAX {
+            Err(format!("stdout line is longer than {LINE_BYTES_MAX} bytes"))
+        } else {
+            std::str::from_utf8(&line)
+                .map_err(|e| format!("stdout line is not UTF-8: {e}"))
+                .and_then(|text| parse(text.trim_end_matches(['\n', '\r'])))
+        };
+        let garbage = message.is_err();
+        let said_this = match message {
+            Ok(message) => Said::Message(process.clone(), message),
+            Err(why) => Said::Garbage(process.clone(), why),
+        };
+        if said.send(said_this).is_err() {
+            return;
+        }
+        if garbage {
+            // Read on so that the worker never blocks on a full pipe, but believe nothing more.
+            let _ = std::io::copy(&mut reader, &mut std::io::sink());
+            return;
+        }
+    }
+}
+
+/// Bytes of a worker's stderr that are kept on disk; the rest is read and thrown away.
+const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+fn keep_log(stderr: ChildStderr, mut log: LogFile, tail: &Mutex<VecDeque<String>>) {
+    let mut reader = BufReader::new(stderr);
+    let mut written = 0;
+    loop {
+        let mut line = Vec::new();
+        match reader.by_ref().take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        if written < LOG_BYTES_MAX {
+            // A full disk must not stop the worker; the run's own records will say that it is full.
+            let _ = log.write_all(&line);
+            written += line.len() as u64;
+        }
+        let text = String::from_utf8_lossy(&line);
+        let shown: String = text.trim_end().chars().take(500).collect();
+        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.push_back(shown);
+        if tail.len() > TAIL_LINES {
+            tail.pop_front();
+        }
+    }
+}
