@@ -51,21 +51,26 @@ fn json(plan: &Plan) -> String {
 fn the_same_input_gives_the_same_plan_byte_for_byte() {
     let first = json(&plan(&request()));
     assert_eq!(first, json(&plan(&request())));
-    // Neither the folder's place nor the order in which files are named may show.
+    // Neither the folder's place nor the order in which paths are named may show.
     let copy = tempfile::tempdir().unwrap();
-    let mut files = Vec::new();
-    for read in
-        suites().suites.iter().map(|r| &r.source).chain(suites().pins.iter().map(|r| &r.source))
-    {
-        let path = copy.path().join(&read.relative);
+    let loaded = suites();
+    let pins = loaded.pins.iter().map(|read| &read.source);
+    for source in loaded.suites.iter().map(|read| &read.source).chain(pins) {
+        let path = copy.path().join(&source.relative);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, &read.text).unwrap();
-        files.push(path);
+        std::fs::write(&path, &source.text).unwrap();
     }
     std::fs::create_dir_all(copy.path().join("profiles")).unwrap();
     std::fs::copy("suites/profiles/quick.yaml", copy.path().join("profiles/quick.yaml")).unwrap();
     let elsewhere = build(&load(&[copy.path()]), &request()).unwrap();
     assert_eq!(first, json(&elsewhere));
+    let folders =
+        ["ack-timeout", "at-least-once", "dead-letter", "redrive", "pins.yaml", "profiles"];
+    let mut paths = folders.map(|name| format!("suites/{name}"));
+    let forth = build(&load(&paths), &request()).unwrap();
+    paths.reverse();
+    assert_eq!(json(&forth), json(&build(&load(&paths), &request()).unwrap()));
+    assert_eq!(forth.cells, elsewhere.cells);
     let read: Plan = serde_json::from_str(&first).unwrap();
     assert_eq!(read, elsewhere);
 }

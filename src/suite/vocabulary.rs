@@ -8,6 +8,10 @@ use crate::names::{BrokerKind, EventSet, Role};
 /// Patterns of the reference workers, by role (`fixtures/workers/PROTOCOL.md`).
 pub const PATTERNS: &[(&str, Role)] = &[
     ("inbox", Role::Consumer),
+    ("inbox-before", Role::Consumer),
+    ("inbox-after", Role::Consumer),
+    ("find-then-insert", Role::Consumer),
+    ("ignore-fingerprint", Role::Consumer),
     ("no-inbox", Role::Consumer),
     ("unguarded", Role::Consumer),
     ("ack-then-effect", Role::Consumer),
