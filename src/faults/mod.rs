@@ -100,14 +100,13 @@ impl FaultSpec {
         }
     }
 
-    /// The same fault at another point (for controls).
-    pub fn moved_to(mut self, point: Point) -> Self {
-        match &mut self {
-            Self::Kill(spec) => spec.when.point = point,
-            Self::Stall(spec) => spec.when.point = point,
-            Self::Withhold(_) | Self::Admin(_) => {}
+    /// The trigger, to be changed by a control.
+    pub fn trigger_mut(&mut self) -> Option<&mut PointTrigger> {
+        match self {
+            Self::Kill(spec) => Some(&mut spec.when),
+            Self::Stall(spec) => Some(&mut spec.when),
+            Self::Withhold(_) | Self::Admin(_) => None,
         }
-        self
     }
 }
 

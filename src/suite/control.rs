@@ -80,10 +80,11 @@ impl Story {
 
 fn moved(fault: FaultSpec, change: &Change) -> FaultSpec {
     let Some(changed) = change.faults.get(fault.id()) else { return fault };
-    let mut fault = match changed.at {
-        Some(point) => fault.moved_to(point),
-        None => fault,
-    };
+    let mut fault = fault;
+    if let Some(when) = fault.trigger_mut() {
+        when.point = changed.at.unwrap_or(when.point);
+        when.event = changed.event.unwrap_or(when.event);
+    }
     if let (FaultSpec::Stall(spec), Some(until)) = (&mut fault, &changed.until) {
         spec.until = until.clone();
     }

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use crate::checks::CheckSpec;
-use crate::faults::FaultSpec;
 use crate::faults::stall::StallEnd;
+use crate::faults::{EventRef, FaultSpec};
 use crate::names::{BrokerKind, EventSet, Level, Point, Role};
 
 /// A suite file: scenarios about one property.
@@ -305,6 +305,9 @@ pub struct FaultChange {
     /// Another point for a fault that a point triggers.
     #[serde(default)]
     pub at: Option<Point>,
+    /// Another event for it.
+    #[serde(default)]
+    pub event: Option<EventRef>,
     /// Another end for a stall.
     #[serde(default)]
     pub until: Option<StallEnd>,

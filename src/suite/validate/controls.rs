@@ -120,6 +120,13 @@ fn changed_faults(scene: &mut Scene, route: &Route, change: &Change) {
             }
             _ => {}
         }
+        match (changed.event, fault.trigger()) {
+            (Some(event), Some(_)) => faults::event(scene, &route.key("event"), event),
+            (Some(_), None) => {
+                scene.report(&route.key("event"), format!("no event triggers fault `{id}`"));
+            }
+            (None, _) => {}
+        }
         match (&changed.until, fault) {
             (Some(end), FaultSpec::Stall(_)) => {
                 faults::stall(scene, &route.key("until"), end, target);

@@ -84,16 +84,7 @@ fn trigger<'a>(
     route: &Route,
     when: &PointTrigger,
 ) -> Option<&'a WorkerSpec> {
-    let events = scene.scenario.workload.events;
-    let (ordinal, key) = match when.event {
-        EventRef::Ordinal(n) => (n, "ordinal"),
-        EventRef::Arrival(n) => (n, "arrival"),
-    };
-    if ordinal == 0 || ordinal > events {
-        let message = format!("there is no event {ordinal}: the workload has {events}");
-        let help = "ordinals count from 1".to_owned();
-        scene.report_with_help(&route.key("event").key(key), message, help);
-    }
+    event(scene, &route.key("event"), when.event);
     let spec = scene.known_worker(&route.key("worker"), &when.worker)?;
     if !scene.is_started(&when.worker) {
         let message =
@@ -102,6 +93,20 @@ fn trigger<'a>(
     }
     passes(scene, &route.key("point"), spec.role, when.point);
     Some(spec)
+}
+
+/// The workload has to have the event.
+pub(super) fn event(scene: &mut Scene, route: &Route, event: EventRef) {
+    let events = scene.scenario.workload.events;
+    let (ordinal, key) = match event {
+        EventRef::Ordinal(n) => (n, "ordinal"),
+        EventRef::Arrival(n) => (n, "arrival"),
+    };
+    if ordinal == 0 || ordinal > events {
+        let message = format!("there is no event {ordinal}: the workload has {events}");
+        let help = "ordinals count from 1".to_owned();
+        scene.report_with_help(&route.key(key), message, help);
+    }
 }
 
 /// A worker has to pass the point.
