@@ -202,8 +202,13 @@ async fn kafka_open_transaction(server: &Server) {
     })
     .await
     .unwrap();
-    let cursor = broker.cursor(&names, SOURCE, &group).await.unwrap();
-    assert_eq!(cursor, Cursor::Committed(vec![(0, 1)]));
+    // The coordinator writes the offsets' marker after it has answered.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let committed = Cursor::Committed(vec![(0, 1)]);
+    while broker.cursor(&names, SOURCE, &group).await.unwrap() != committed {
+        assert!(Instant::now() < deadline, "never committed");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     broker.remove(&names).await.unwrap();
 }
 
@@ -294,12 +299,19 @@ async fn pulsar_log_and_subscriptions(server: &Server) {
     assert_eq!(log[0].properties["RECONSUMETIMES"], "1", "names keep their case");
     assert_eq!(log[0].properties["Odd Key"], "a\r\n\"b\" ü");
     let counts = broker.counts(&names, SOURCE).await.unwrap();
-    assert_eq!((counts.messages_in, counts.retained), (Some(20), Some(20)));
+    assert_eq!(counts.retained, Some(20));
+    // The server does not count what comes through its REST producer; a client's is counted.
+    assert_eq!(counts.messages_in, Some(0));
     assert_eq!(counts.subscriptions, ["billing", "shipping"], "reading leaves no cursor");
     assert_backlog(broker, &names, SOURCE, "billing", 20).await;
     skip(server, &names.source, "billing", 7).await;
     assert_backlog(broker, &names, SOURCE, "billing", 13).await;
     assert_backlog(broker, &names, SOURCE, "shipping", 20).await;
+    let started = Instant::now();
+    for _ in 0..10 {
+        broker.read_log(&names, SOURCE).await.unwrap();
+    }
+    eprintln!("pulsar: again in {} ms", started.elapsed().as_millis() / 10);
     let started = Instant::now();
     for _ in 0..20 {
         broker.cursor(&names, SOURCE, "billing").await.unwrap();
@@ -354,10 +366,8 @@ async fn pulsar_partitions(server: &Server) {
     let names = broker.names("u-3", &topology);
     broker.provision(&names, &topology).await.unwrap();
     broker.provision(&names, &topology).await.unwrap();
-    for partition in 0..3 {
-        let part = format!("{}-partition-{partition}", names.source);
-        publish(server, &part, 1 + partition * 4, 4 + partition * 4).await;
-    }
+    // One request spreads its messages evenly.
+    publish(server, &names.source, 1, 12).await;
     let log = broker.read_log(&names, SOURCE).await.unwrap();
     assert_eq!(ids(&log), events(1, 12));
     assert!(log.iter().all(|entry| entry.position.topic == names.source));

@@ -121,7 +121,7 @@ pub struct BrokerError {
 }
 
 /// The observer's port to one running broker. Every call is bounded by a client timeout of 10 s at
-/// most, may be repeated, and may be made from several tasks at once.
+/// most (`read_log`: 60 s), may be repeated, and may be made from several tasks at once.
 #[async_trait]
 pub trait Broker: Send + Sync {
     fn kind(&self) -> BrokerKind;

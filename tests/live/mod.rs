@@ -48,6 +48,9 @@ impl Server {
         let volume = format!("ackproof-live-{link}");
         let mut run = vec!["run".to_owned(), "-d".to_owned()];
         run.extend(["-v".to_owned(), format!("{volume}:{}", spec.data_path)]);
+        if let Ok(network) = std::env::var("ACKPROOF_LIVE_NETWORK") {
+            run.extend(["--network".to_owned(), network]);
+        }
         for (host, inside) in &spec.ports {
             run.extend(["-p".to_owned(), format!("127.0.0.1:{host}:{inside}")]);
         }
@@ -66,7 +69,7 @@ impl Server {
     }
 
     async fn ready(&self) {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(180);
         loop {
             match self.broker.probe_ready().await {
                 Ok(()) => return,

@@ -18,8 +18,10 @@ use crate::names::{Place, Position, Properties, TopicRole};
 
 /// Bound of one request to the broker.
 pub(super) const REQUEST_LIMIT: Duration = Duration::from_secs(5);
-/// Bound of a whole call of the `Broker` trait, so that it stays below its 10 s.
+/// Bound of an admin request, whose answer waits for the controller.
 pub(super) const CALL_LIMIT: Duration = Duration::from_secs(9);
+/// Bound of reading a whole log.
+const READ_LIMIT: Duration = Duration::from_secs(45);
 
 /// Sends librdkafka's words to `tracing`, where they belong to the unit's log and not to a screen.
 #[derive(Debug, Clone, Copy)]
@@ -162,7 +164,7 @@ pub(super) fn read(
         return Ok(Vec::new());
     }
     client.assign(&open)?;
-    let deadline = Instant::now() + CALL_LIMIT;
+    let deadline = Instant::now() + READ_LIMIT;
     let mut entries = BTreeMap::new();
     let mut ended = BTreeSet::new();
     let outcome = loop {

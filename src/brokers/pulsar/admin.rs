@@ -2,9 +2,9 @@
 //! Path segments come in; status and text, or a parsed answer, come out.
 //! It must never be given a path that creates a cursor, except `subscription` of a unit's own.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use reqwest::{Client, Method, Response, Url};
+use reqwest::{Client, Method, Response, StatusCode, Url, redirect};
 use serde::de::DeserializeOwned;
 
 use crate::brokers::{Answer, BrokerError};
@@ -13,6 +13,9 @@ use crate::names::BrokerKind;
 /// Bound of one request; the server's own admin timeouts are longer.
 const REQUEST_LIMIT: Duration = Duration::from_secs(9);
 const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+/// How long a topic may be nobody's: while its owner is looked up the server may redirect (307) to
+/// the port that it knows of itself.
+const OWNER_LIMIT: Duration = Duration::from_secs(8);
 /// Longest part of an answer that is kept as text.
 const SHOWN: usize = 200;
 
@@ -71,6 +74,9 @@ impl Admin {
         let http = Client::builder()
             // Proxies of the user's environment know nothing of a server on this machine.
             .no_proxy()
+            // A redirect names the server's own port (8080), where on this host anything else
+            // may listen.
+            .redirect(redirect::Policy::none())
             .timeout(REQUEST_LIMIT)
             .connect_timeout(CONNECT_LIMIT)
             .build()
@@ -90,6 +96,7 @@ impl Admin {
         url
     }
 
+    /// The server's answer, which is never a redirect to itself.
     pub async fn response(
         &self,
         method: Method,
@@ -98,11 +105,19 @@ impl Admin {
         body: Option<&str>,
     ) -> Result<Response, BrokerError> {
         let what = format!("{method} {}", path.join("/"));
-        let mut request = self.http.request(method, self.url(path, query));
-        if let Some(body) = body {
-            request = request.header("content-type", "application/json").body(body.to_owned());
+        let url = self.url(path, query);
+        let deadline = Instant::now() + OWNER_LIMIT;
+        loop {
+            let mut request = self.http.request(method.clone(), url.clone());
+            if let Some(body) = body {
+                request = request.header("content-type", "application/json").body(body.to_owned());
+            }
+            let response = request.send().await.map_err(|e| trouble(&what, &with_causes(&e)))?;
+            if response.status() != StatusCode::TEMPORARY_REDIRECT || Instant::now() > deadline {
+                return Ok(response);
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        request.send().await.map_err(|e| trouble(&what, &with_causes(&e)))
     }
 
     pub async fn call(
@@ -156,6 +171,9 @@ pub(super) fn trouble(what: &str, detail: &(impl std::fmt::Display + ?Sized)) ->
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
     use super::*;
 
     #[test]
@@ -173,6 +191,35 @@ mod tests {
         for base in ["", "127.0.0.1:8080", "mailto:x"] {
             assert!(Admin::new(base).is_err(), "{base:?}");
         }
+    }
+
+    /// A server that first points at its own port and then answers.
+    #[test]
+    fn a_redirect_is_not_followed_but_asked_again() {
+        let elsewhere = TcpListener::bind("127.0.0.1:0").unwrap();
+        elsewhere.set_nonblocking(true).unwrap();
+        let location = format!("http://{}/", elsewhere.local_addr().unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let moved = format!("307 Temporary Redirect\r\nLocation: {location}");
+            for (status, body) in [(moved.as_str(), ""), ("200 OK", "4.2.4")] {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut request = [0; 4096];
+                assert!(stream.read(&mut request).unwrap() > 0);
+                let length = body.len();
+                let head = format!("Content-Length: {length}\r\nConnection: close");
+                write!(stream, "HTTP/1.1 {status}\r\n{head}\r\n\r\n{body}").unwrap();
+            }
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let reply = runtime.block_on(async {
+            let admin = Admin::new(&base).unwrap();
+            admin.call(Method::GET, &["brokers", "version"], None).await.unwrap()
+        });
+        assert_eq!(reply, Reply { status: 200, text: "4.2.4".to_owned() });
+        server.join().unwrap();
+        assert!(elsewhere.accept().is_err(), "nobody went elsewhere");
     }
 
     #[test]

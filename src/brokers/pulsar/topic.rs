@@ -41,36 +41,34 @@ impl<'a> Topic<'a> {
     }
 
     pub async fn shape(&self) -> Result<Shape, BrokerError> {
-        let partitioned: Option<Partitioned> =
-            self.admin.get(&self.path(&["partitions"]), &[]).await?;
-        match partitioned {
-            Some(Partitioned { partitions }) if partitions > 0 => {
-                Ok(Shape::Partitioned(partitions))
-            }
-            // 4.0 says 0 partitions for a topic that does not exist.
-            _ => Ok(match self.stats_of(self.name).await? {
-                Some(_) => Shape::Plain,
-                None => Shape::Absent,
-            }),
-        }
-    }
-
-    /// Physical names: one for each partition, or the topic's own.
-    async fn parts(&self) -> Result<Vec<String>, BrokerError> {
-        Ok(match self.shape().await? {
-            Shape::Absent => Vec::new(),
-            Shape::Plain => vec![self.name.to_owned()],
-            Shape::Partitioned(n) => {
-                (0..n).map(|part| format!("{}-partition-{part}", self.name)).collect()
-            }
+        Ok(match (self.stats_of(self.name).await?, self.partitions().await?) {
+            (_, partitions @ 1..) => Shape::Partitioned(partitions),
+            (Some(_), 0) => Shape::Plain,
+            (None, 0) => Shape::Absent,
         })
     }
 
+    /// 0 for a topic without partitions, and for none at all (4.2 says 404 there, 4.0 says 0).
+    async fn partitions(&self) -> Result<u32, BrokerError> {
+        let found: Option<Partitioned> = self.admin.get(&self.path(&["partitions"]), &[]).await?;
+        Ok(found.map_or(0, |found| found.partitions))
+    }
+
+    /// Physical names of the partitions, none for a topic without.
+    async fn parts(&self) -> Result<Vec<String>, BrokerError> {
+        let count = self.partitions().await?;
+        Ok((0..count).map(|part| format!("{}-partition-{part}", self.name)).collect())
+    }
+
     /// Statistics of every part; empty if the topic is absent.
+    ///
+    /// The topic itself is asked first: mostly it has no partitions, and gates ask often.
     pub async fn stats(&self) -> Result<Vec<Stats>, BrokerError> {
-        let mut all = Vec::new();
-        for part in self.parts().await? {
-            all.extend(self.stats_of(&part).await?);
+        let mut all: Vec<Stats> = self.stats_of(self.name).await?.into_iter().collect();
+        if all.is_empty() {
+            for part in self.parts().await? {
+                all.extend(self.stats_of(&part).await?);
+            }
         }
         Ok(all)
     }
@@ -82,13 +80,20 @@ impl<'a> Topic<'a> {
 
     /// Ledgers and cursors of every part with its physical name; empty if the topic is absent.
     pub async fn internal(&self) -> Result<Vec<(String, Internal)>, BrokerError> {
-        let mut all = Vec::new();
-        for part in self.parts().await? {
-            let found: Option<Internal> =
-                self.admin.get(&path_of(&part, &["internalStats"]), &[]).await?;
-            all.extend(found.map(|internal| (part, internal)));
+        let itself = self.internal_of(self.name).await?;
+        let mut all: Vec<(String, Internal)> =
+            itself.into_iter().map(|internal| (self.name.to_owned(), internal)).collect();
+        if all.is_empty() {
+            for part in self.parts().await? {
+                let internal = self.internal_of(&part).await?;
+                all.extend(internal.map(|internal| (part, internal)));
+            }
         }
         Ok(all)
+    }
+
+    async fn internal_of(&self, part: &str) -> Result<Option<Internal>, BrokerError> {
+        self.admin.get(&path_of(part, &["internalStats"]), &[]).await
     }
 
     /// Every message that the topic still holds, by partition and then in log order.
