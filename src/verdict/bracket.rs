@@ -1,5 +1,5 @@
 //! The bracket of a kill: what ledger and broker showed while the worker was held, and later.
-//! Trigger, two looks, signal and wait status come in; landed with its proof, or why not, comes out.
+//! Trigger, two looks, signal and wait status come in; landed, or why not, comes out.
 //! It must never accept a point that the worker only announced: the looks have to agree with it.
 
 use super::landing::{Fired, Landing, fired, received_by_others, steps};

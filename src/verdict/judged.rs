@@ -9,7 +9,7 @@ use super::validity::{Problem, problems};
 use super::{FaultReport, RunRecord};
 use crate::checks::{AlwaysOn, Finding, FindingResult};
 use crate::evidence::History;
-use crate::names::{Cause, Grade};
+use crate::names::Cause;
 use crate::plan::Unit;
 
 /// Histories by unit id, each readable or with the reason why not.
@@ -57,7 +57,7 @@ impl<'a> Judged<'a> {
         let mut problems = problems(unit, &run.id, history, &faults);
         let asked = unit.checks.iter().map(|check| check.examine(history, &unit.scope));
         let always = AlwaysOn::ALL.iter().map(|rule| rule.examine(history, &unit.scope));
-        let findings: Vec<_> = asked.chain(always).map(never_on_nothing).collect();
+        let findings: Vec<_> = asked.chain(always).collect();
         // A worker that went past its link is no broken guarantee: nothing about links is proven.
         let past = findings.iter().find(|finding| {
             finding.check == AlwaysOn::LinksOnly.name() && finding.result == FindingResult::Violated
@@ -108,15 +108,6 @@ impl<'a> Judged<'a> {
 /// A finding as a sentence.
 pub(super) fn said(finding: &Finding) -> String {
     format!("{}: expected {}; {}", finding.check, finding.expected, finding.observed)
-}
-
-/// What a check says is not taken on trust either: `examined: 0` never holds.
-fn never_on_nothing(mut finding: Finding) -> Finding {
-    if finding.examined == 0 && finding.result == FindingResult::Holds {
-        finding.result = FindingResult::Indeterminate;
-        finding.grade = Grade::Claimed;
-    }
-    finding
 }
 
 fn torso(run: &RunRecord, why: &str) -> Problem {

@@ -17,7 +17,12 @@ use crate::world::*;
 #[test]
 fn a_kill_lands_only_with_its_whole_bracket() {
     let not = Cause::FaultNotLanded;
-    let stage = |pick: fn(&FaultStage) -> bool| move |event: &Event| matches!(event, Event::Fault(step) if pick(&step.stage));
+    let stage = |pick: fn(&FaultStage) -> bool| {
+        move |event: &Event| match event {
+            Event::Fault(step) => pick(&step.stage),
+            _ => false,
+        }
+    };
     let probes = |when| move |event: &Event| matches!(event, Event::Probe(p) if p.when == when);
     without(not, "never triggered", stage(|s| matches!(s, FaultStage::Triggered { .. })));
     without(not, "and not killed", stage(|s| matches!(s, FaultStage::Killed { .. })));

@@ -1,5 +1,5 @@
 //! Validity of evidence: wrong versions, unexplained deaths, torn histories, a settle without end.
-//! A `World` in order comes in, damaged in one way at a time; the closed cause must be the right one.
+//! A `World` in order comes in, damaged in one way at a time; the cause must be the right one.
 //! It must never let a run pass whose evidence somebody could not have vouched for.
 
 use ackproof::evidence::event::{AttestedSubject, ContainerState, Event, Exit, SettleStep};
@@ -13,11 +13,19 @@ use crate::world::*;
 
 #[test]
 fn versions_that_nobody_attested_or_that_are_others_are_wrong() {
-    let about = |subject: fn(&AttestedSubject) -> bool| move |event: &Event| matches!(event, Event::Attested(a) if subject(&a.subject));
+    let about = |subject: fn(&AttestedSubject) -> bool| {
+        move |event: &Event| match event {
+            Event::Attested(attested) => subject(&attested.subject),
+            _ => false,
+        }
+    };
     let wrong = Cause::WrongVersion;
     let kafka = |s: &AttestedSubject| *s == AttestedSubject::Server(ServerKind::Kafka);
     let client = |s: &AttestedSubject| matches!(s, AttestedSubject::Client { .. });
-    let second = |s: &AttestedSubject| matches!(s, AttestedSubject::Client { process: p, .. } if *p == process("consumer/2"));
+    let second = |s: &AttestedSubject| match s {
+        AttestedSubject::Client { process: p, .. } => *p == process("consumer/2"),
+        AttestedSubject::Server(_) => false,
+    };
     without(wrong, "nobody attested kafka 4.3.1", about(kafka));
     without(wrong, "nobody attested rdkafka 2.1.0", about(client));
     without(wrong, "nobody attested rdkafka 2.1.0 in consumer/2", about(second));
