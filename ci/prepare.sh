@@ -21,8 +21,11 @@ prepare() {
     "$here/prerequisites" images || exit $?
     images_log=$(mktemp)
     say "images: local ones, beside the build (log: $images_log)"
+    # A process group of its own, so that all of it can be ended at once.
+    set -m
     "$here/images/build" all >"$images_log" 2>&1 &
     images_job=$!
+    set +m
   else
     say 'images: the runner pulls the upstream ones'
   fi
@@ -67,7 +70,7 @@ finish() {
   local code=$?
   trap - EXIT
   if [ -n "$images_job" ]; then
-    kill -TERM "$images_job" 2>/dev/null || true
+    kill -TERM -- "-$images_job" 2>/dev/null || true
     wait "$images_job" 2>/dev/null || true
     rm -f "$images_log"
   fi
