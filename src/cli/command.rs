@@ -84,6 +84,9 @@ struct Selection {
     /// Suite files or folders.
     #[arg(default_value = "suites")]
     paths: Vec<PathBuf>,
+    /// Folder of the workers: every folder in it with a worker.yaml is one.
+    #[arg(long, default_value = select::WORKERS)]
+    workers: PathBuf,
     /// Which scenarios: a profile of the suites.
     #[arg(long)]
     profile: Option<String>,
@@ -147,6 +150,7 @@ async fn dispatch(verb: Verb) -> u8 {
         Verb::Run(arguments) => {
             let options = run::Options {
                 paths: arguments.selection.paths.clone(),
+                workers: arguments.selection.workers.clone(),
                 request: arguments.selection.request(),
                 out: arguments.out,
                 images: arguments.images,
@@ -163,10 +167,11 @@ async fn dispatch(verb: Verb) -> u8 {
             if validation.problems.is_empty() { exit::OK } else { exit::USAGE }
         }
         Verb::Plan { selection, json } => {
-            let selected = match select::select(&selection.paths, selection.request()) {
-                Ok(selected) => selected,
-                Err(problems) => return select::report(&problems),
-            };
+            let selected =
+                match select::select(&selection.paths, &selection.workers, selection.request()) {
+                    Ok(selected) => selected,
+                    Err(problems) => return select::report(&problems),
+                };
             output::result(&match json.then(|| plan::json(&selected.plan)) {
                 None => plan::table(&selected.plan),
                 Some(Ok(json)) => json,
@@ -176,7 +181,7 @@ async fn dispatch(verb: Verb) -> u8 {
         }
         Verb::Doctor => doctor::doctor().await,
         Verb::Images { selection, images } => {
-            images::images(&selection.paths, selection.request(), images).await
+            images::images(&selection.paths, &selection.workers, selection.request(), images).await
         }
         Verb::Clean { all } => {
             clean::clean(if all { SweepScope::DeadAndKeptRuns } else { SweepScope::DeadRuns }).await

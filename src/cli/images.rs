@@ -3,7 +3,7 @@
 //! It must never start a server.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{exit, output, select};
 use crate::env::container::Addresses;
@@ -13,8 +13,13 @@ use crate::plan::{Request, ServerKey};
 use crate::run::servers::server_spec;
 
 /// Gets every image that the selected units need.
-pub async fn images(paths: &[PathBuf], request: Request, choice: ImageChoice) -> u8 {
-    let plan = match select::select(paths, request) {
+pub async fn images(
+    paths: &[PathBuf],
+    workers: &Path,
+    request: Request,
+    choice: ImageChoice,
+) -> u8 {
+    let plan = match select::select(paths, workers, request) {
         Ok(selected) => selected.plan,
         Err(problems) => return select::report(&problems),
     };

@@ -8,8 +8,7 @@ use std::time::Instant;
 
 use tokio::sync::{mpsc, watch};
 
-use super::select::{self, WORKERS};
-use super::{evidence, exit, output};
+use super::{evidence, exit, output, select};
 use crate::env::EnvError;
 use crate::env::engine::Engine;
 use crate::env::image::{ImageChoice, recipes_folder};
@@ -30,6 +29,7 @@ use crate::workers::manifest::Manifest;
 #[derive(Debug)]
 pub struct Options {
     pub paths: Vec<PathBuf>,
+    pub workers: PathBuf,
     pub request: Request,
     pub out: PathBuf,
     pub images: ImageChoice,
@@ -41,7 +41,7 @@ pub struct Options {
 /// Runs everything that was asked for and reports on it.
 pub async fn run(options: Options) -> u8 {
     let epoch = Instant::now();
-    let selected = match select::select(&options.paths, options.request.clone()) {
+    let selected = match select::select(&options.paths, &options.workers, options.request.clone()) {
         Ok(selected) => selected,
         Err(problems) => return select::report(&problems),
     };
@@ -57,7 +57,7 @@ pub async fn run(options: Options) -> u8 {
 async fn run_plan(
     options: &Options,
     plan: &Plan,
-    manifests: &[Manifest],
+    manifests: &[(Manifest, PathBuf)],
     epoch: Instant,
 ) -> Result<u8, String> {
     let out = evidence::prepare(&options.out).map_err(|e| format!("cannot use --out: {e}"))?;
@@ -136,18 +136,17 @@ fn show_progress() -> (Notices, tokio::task::JoinHandle<()>) {
 
 async fn build_workers(
     plan: &Plan,
-    manifests: &[Manifest],
+    manifests: &[(Manifest, PathBuf)],
     notices: &Notices,
 ) -> BTreeMap<String, Result<Program, EnvError>> {
     let mut workers = BTreeMap::new();
-    for manifest in manifests {
+    for (manifest, folder) in manifests {
         if !plan.units.iter().any(|unit| unit.worker_manifest == manifest.name) {
             continue;
         }
         let worker = manifest.name.clone();
         let _ = notices.send(ProgressEvent::WorkerBuilding { worker: worker.clone() });
         let begun = Instant::now();
-        let folder = Path::new(WORKERS).join(&manifest.name);
         let built = match folder.canonicalize() {
             Ok(folder) => build::build(manifest, &folder).await.map(|built| built.program),
             Err(error) => Err(EnvError::new(folder.display().to_string(), error)),

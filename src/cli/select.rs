@@ -9,7 +9,7 @@ use crate::plan::{self, Plan, Request};
 use crate::suite::{self, Problem};
 use crate::workers::manifest::{self, Manifest};
 
-/// Folder of the worker manifests, seen from the working directory.
+/// Folder of the workers, seen from the working directory, unless another one is named.
 pub const WORKERS: &str = "fixtures/workers";
 /// Scenarios that run when nobody names any.
 const DEFAULT_PROFILE: &str = "quick";
@@ -20,14 +20,19 @@ const DEFAULT_SET: &str = "current";
 #[derive(Debug)]
 pub struct Selected {
     pub plan: Plan,
-    pub manifests: Vec<Manifest>,
+    /// Each with the folder that it describes.
+    pub manifests: Vec<(Manifest, PathBuf)>,
 }
 
 /// Builds the plan of a request; what it leaves open gets the documented default.
 ///
 /// # Errors
 /// Every problem of every file, or else of the request.
-pub fn select(paths: &[PathBuf], mut request: Request) -> Result<Selected, Vec<Problem>> {
+pub fn select(
+    paths: &[PathBuf],
+    workers: &Path,
+    mut request: Request,
+) -> Result<Selected, Vec<Problem>> {
     let loaded = suite::load(paths);
     let problems = suite::validate(&loaded);
     if !problems.is_empty() {
@@ -40,9 +45,10 @@ pub fn select(paths: &[PathBuf], mut request: Request) -> Result<Selected, Vec<P
     if request.profile.is_none() && request.filter.is_none() && has_default {
         request.profile = Some(DEFAULT_PROFILE.to_owned());
     }
-    request.manifests = manifests(Path::new(WORKERS))?;
+    let manifests = manifests(workers)?;
+    request.manifests = manifests.iter().map(|(manifest, _)| manifest.clone()).collect();
     let plan = plan::build(&loaded, &request)?;
-    Ok(Selected { plan, manifests: request.manifests })
+    Ok(Selected { plan, manifests })
 }
 
 /// Says every problem and gives the exit code for them.
@@ -66,12 +72,13 @@ pub fn manifest_paths(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn manifests(folder: &Path) -> Result<Vec<Manifest>, Vec<Problem>> {
+fn manifests(folder: &Path) -> Result<Vec<(Manifest, PathBuf)>, Vec<Problem>> {
     let mut manifests = Vec::new();
     let mut problems = Vec::new();
     for path in manifest_paths(folder) {
+        let own = path.parent().unwrap_or(folder).to_owned();
         match manifest::load(&path) {
-            Ok(manifest) => manifests.push(manifest),
+            Ok(manifest) => manifests.push((manifest, own)),
             Err(more) => problems.extend(more),
         }
     }

@@ -23,6 +23,8 @@ use super::container::ServerSpec;
 use super::run_lock::Keep;
 use crate::evidence::event::ContainerState;
 
+/// Variable with the most memory that each server container gets, in MiB; unlimited without it.
+pub const MEMORY_VARIABLE: &str = "ACKPROOF_SERVER_MEMORY_MB";
 /// How long the engine may take to create and start a container.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -149,7 +151,7 @@ fn request(
         .with_cmd(spec.command.clone())
         .with_mount(Mount::volume_mount(name, spec.data_path.clone()))
         .with_startup_timeout(START_TIMEOUT)
-        .with_host_config_modifier(loopback_only);
+        .with_host_config_modifier(confine);
     for (variable, value) in &spec.env {
         request = request.with_env_var(variable, value);
     }
@@ -160,7 +162,13 @@ fn request(
 }
 
 /// Published ports answer on 127.0.0.1 only: no test server is anybody else's business.
-fn loopback_only(config: &mut HostConfig) {
+/// A server may be held to less memory than the machine has (`ACKPROOF_SERVER_MEMORY_MB`).
+fn confine(config: &mut HostConfig) {
+    config.memory = std::env::var(MEMORY_VARIABLE)
+        .ok()
+        .and_then(|megabytes| megabytes.parse::<i64>().ok())
+        .map(|megabytes| megabytes * 1024 * 1024);
+    config.memory_swap = config.memory;
     for bindings in config.port_bindings.iter_mut().flat_map(HashMap::values_mut) {
         for binding in bindings.iter_mut().flatten() {
             binding.host_ip = Some(String::from("127.0.0.1"));

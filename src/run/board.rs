@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::evidence::event::{At, Exit, Process};
 
@@ -17,7 +18,8 @@ pub struct Board {
 struct State {
     ended: BTreeMap<Process, Exit>,
     signalled: BTreeMap<Process, i32>,
-    ready: BTreeSet<Process>,
+    /// Processes that have not said hello yet, with the time of their start.
+    silent: BTreeMap<Process, Instant>,
     received: BTreeMap<String, Vec<Process>>,
     held: BTreeMap<Process, At>,
     deliveries: u64,
@@ -38,6 +40,7 @@ impl Board {
     pub fn note_ended(&self, process: Process, exit: Exit) {
         let mut state = self.lock();
         state.held.remove(&process);
+        state.silent.remove(&process);
         state.ended.insert(process, exit);
     }
 
@@ -56,14 +59,21 @@ impl Board {
         self.lock().ended.get(process).copied()
     }
 
-    /// A process said that it is ready.
-    pub fn note_ready(&self, process: Process) {
-        self.lock().ready.insert(process);
+    /// A process was started and has to say hello.
+    pub fn note_started(&self, process: Process) {
+        self.lock().silent.insert(process, Instant::now());
     }
 
-    /// Whether a process said that it is ready.
-    pub fn is_ready(&self, process: &Process) -> bool {
-        self.lock().ready.contains(process)
+    /// A process said hello.
+    pub fn note_hello(&self, process: &Process) {
+        self.lock().silent.remove(process);
+    }
+
+    /// A process that was started so long ago and has not said hello.
+    pub fn silent_for(&self, patience: Duration) -> Option<Process> {
+        let state = self.lock();
+        let mut late = state.silent.iter().filter(|(_, since)| since.elapsed() > patience);
+        late.next().map(|(process, _)| process.clone())
     }
 
     /// A handler was handed an event; gives the number of deliveries of the unit so far.

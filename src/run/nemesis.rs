@@ -61,7 +61,6 @@ fn message_came(stage: &Arc<Stage>, process: Process, message: FromWorker) {
             stage.recorder.record(Event::ClaimOptions { process, effective });
         }
         FromWorker::Ready => {
-            stage.board.note_ready(process.clone());
             stage.recorder.record(Event::ClaimReady { process });
         }
         FromWorker::Rebalance { kind, partitions } => {
@@ -110,6 +109,7 @@ fn hello(
     protocol: u32,
     clients: std::collections::BTreeMap<crate::names::BrokerKind, LoadedClient>,
 ) {
+    stage.board.note_hello(&process);
     if protocol != PROTOCOL_VERSION {
         let detail = format!("{process} speaks version {protocol}, not {PROTOCOL_VERSION}");
         trouble(stage, Cause::RunnerError, "worker protocol", detail);
@@ -120,9 +120,14 @@ fn hello(
         trouble(stage, Cause::RunnerError, "worker protocol", detail);
         return;
     };
+    let pin = stage.client_pin();
+    if client.version != pin {
+        let detail = format!("{process} loaded {} {}, not {pin}", client.library, client.version);
+        trouble(stage, Cause::WrongVersion, "client", detail);
+    }
     stage.recorder.record(Event::Attested(Attested {
         subject: AttestedSubject::Client { process, library: client.library.clone() },
-        pin: stage.client_pin(),
+        pin,
         version: client.version.clone(),
         grade: Grade::Claimed,
         artifact: None,

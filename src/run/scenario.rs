@@ -14,6 +14,8 @@ use crate::reports::progress::ProgressEvent;
 use crate::suite::model::{Phase, Until};
 use crate::wait::{self, Seen};
 
+/// Time in which a worker has to say hello: a process start, on a busy machine.
+const HELLO: Duration = Duration::from_secs(15);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Plays the whole story; what went wrong with the runner itself is recorded as trouble.
@@ -98,6 +100,10 @@ async fn until(stage: &Arc<Stage>, phase: &str, condition: &Until) {
     let what = format!("phase {phase}: {condition:?}");
     let started = Instant::now();
     let outcome = wait::until(&what, stage.deadline, LOOK_EVERY, || async {
+        if let Some(silent) = stage.board.silent_for(HELLO) {
+            let detail = format!("{silent} has not said hello for {} s", HELLO.as_secs());
+            nemesis::trouble(stage, Cause::RunnerError, "worker protocol", detail);
+        }
         if let Some(why) = stage.board.halted() {
             return Seen::Done(Err(why));
         }

@@ -59,6 +59,7 @@ pub async fn start_process(stage: &Stage, name: &str, process: Process) -> Resul
         role: spec.role,
         pattern: spec.pattern.clone().unwrap_or_default(),
     });
+    stage.board.note_started(process.clone());
     let start = start_message(stage, name, spec, &process);
     worker.send(&ToWorker::Start(Box::new(start)));
     let mut live = stage.live.lock().unwrap_or_else(PoisonError::into_inner);

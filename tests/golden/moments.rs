@@ -71,7 +71,7 @@ fn within_limit() -> Group {
         // The record itself takes the last millisecond.
         story.and(received(A, 1)).wait_ms(ms - 1).and(at(A, Point::AckReturned, 1))
     };
-    let gap = |ms: u64| Event::Gap { gap_us: ms * 1000 };
+    let gap = |ms: u64| Event::Gap { gap_us: ms * 1000, ended_us: 0 };
     Group::check("within_limit", r#"{"within_limit": {"of": "struck"}}"#, scope)
         .holds("by-a-margin", handled(600).and(health(5)))
         .graded(Grade::Claimed)

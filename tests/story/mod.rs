@@ -29,8 +29,11 @@ impl Story {
         Self::default()
     }
 
-    pub fn and(mut self, event: Event) -> Self {
+    pub fn and(mut self, mut event: Event) -> Self {
         self.at_us += 1000;
+        if let Event::Gap { ended_us, .. } = &mut event {
+            *ended_us = self.at_us;
+        }
         let seq = self.records.len() as u64;
         self.records.push(Record { seq, at_us: self.at_us, event });
         self

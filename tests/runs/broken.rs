@@ -1,0 +1,99 @@
+//! What must never pass: evidence that proves nothing, servers that are not what they should be.
+
+use super::engine::{docker, left_of};
+use super::program::{Ended, run, run_with};
+
+const KAFKA_STORY: &str = "id(at-least-once/sigkill-before-ack@kafka*)";
+
+fn expect_cause(ended: &Ended, start: &str, cause: &str) {
+    let cell = ended.cell(start);
+    assert_eq!(cell["outcome"], "inconclusive", "{cell:#}");
+    assert_eq!(cell["cause"], cause, "{cell:#}");
+}
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn a_lie_a_fault_that_does_not_land_and_a_control_that_passes_are_no_pass() {
+    let ended = run(&["run", "fixtures/suites/violations"]);
+    ended.expect_code(1).expect_strict_xml();
+    let liar = ended.cell("violations/lying-worker");
+    assert_eq!(liar["outcome"], "fail");
+    assert_eq!(liar["faults"][0]["landed"], false);
+    let receipt = liar["faults"][0]["receipt"].as_str().expect("a receipt");
+    assert!(receipt.contains("the ledger shows no effect"), "{receipt}");
+    expect_cause(&ended, "violations/fault-that-does-not-land", "fault_not_landed");
+    expect_cause(&ended, "violations/control-that-passes", "control_not_caught");
+}
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn a_server_that_is_not_the_pinned_one_is_no_evidence() {
+    docker(&["tag", "ackproof/postgres:15", "ackproof/postgres:17.99"]);
+    let ended = run(&[
+        "run",
+        "fixtures/suites/violations",
+        "--set",
+        "mislabelled",
+        "--filter",
+        "id(violations/control-that-passes)",
+    ]);
+    docker(&["rmi", "ackproof/postgres:17.99"]);
+    ended.expect_code(3);
+    expect_cause(&ended, "violations/control-that-passes", "wrong_version");
+}
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn a_server_killed_for_lack_of_memory_is_said_to_be_so() {
+    let ended = run_with(
+        &["run", "suites", "--filter", KAFKA_STORY],
+        &[("ACKPROOF_SERVER_MEMORY_MB", "24")],
+    );
+    ended.expect_code(3).expect_strict_xml();
+    expect_cause(&ended, "at-least-once/sigkill-before-ack@kafka", "oom");
+}
+
+#[test]
+fn without_an_engine_every_cell_says_what_to_do() {
+    let ended =
+        run_with(&["run", "suites"], &[("DOCKER_HOST", "unix:///nonexistent/ackproof-test.sock")]);
+    ended.expect_code(3).expect_strict_xml();
+    for cell in ended.cells() {
+        assert_eq!(cell["outcome"], "inconclusive", "{cell:#}");
+        assert_eq!(cell["cause"], "environment", "{cell:#}");
+    }
+    assert!(ended.stdout.contains("DOCKER_HOST"), "{}", ended.stdout);
+}
+
+#[test]
+#[ignore = "needs the engine; ci/test runs it"]
+fn an_image_that_nobody_has_is_named_with_every_way_that_was_tried() {
+    let ended = run(&[
+        "run",
+        "suites",
+        "fixtures/suites/no-such-version.yaml",
+        "--set",
+        "imaginary",
+        "--filter",
+        KAFKA_STORY,
+        "--images",
+        "local",
+    ]);
+    ended.expect_code(3).expect_strict_xml();
+    expect_cause(&ended, "at-least-once/sigkill-before-ack@kafka", "environment");
+    assert!(ended.stdout.contains("ackproof/kafka:0.0.1"), "{}", ended.stdout);
+}
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn a_kept_run_is_spared_until_it_is_asked_for() {
+    let ended = run(&["run", "suites", "--filter", KAFKA_STORY, "--keep"]);
+    ended.expect_code(0);
+    let report = ended.report();
+    let id = report["run"]["id"].as_str().expect("an id");
+    assert!(!left_of(id).is_empty(), "a kept run keeps its containers");
+    run(&["clean"]).expect_code(0);
+    assert!(!left_of(id).is_empty(), "a sweep spares a kept run");
+    run(&["clean", "--all"]).expect_code(0);
+    assert_eq!(left_of(id), Vec::<String>::new());
+}

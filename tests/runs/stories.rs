@@ -1,0 +1,93 @@
+//! The four stories of the quick profile: green with real workers, red with the controls.
+
+use std::collections::BTreeSet;
+
+use super::engine::left_of;
+use super::program::{Ended, run};
+
+/// Every cell passes, every control was caught, and nothing is left.
+fn expect_green(ended: &Ended, cells: usize) {
+    ended.expect_code(0).expect_strict_xml();
+    let report = ended.report();
+    let summary = &report["summary"];
+    assert_eq!(summary["pass"], cells, "{}", ended.stdout);
+    assert_eq!(summary["controls"], summary["controls_caught"]);
+    assert!(summary["controls"].as_u64() > Some(0));
+    let caught = summary["controls"].to_string();
+    assert!(ended.stdout.contains(&format!("controls caught: {caught}/{caught}")));
+    let run = report["run"]["id"].as_str().expect("an id");
+    assert_eq!(left_of(run), Vec::<String>::new());
+    let (report, again) = (ended.text("report.json"), run_judge(ended));
+    assert!(again.stderr.contains("the same, byte for byte"), "{}", again.stderr);
+    assert_eq!(again.code, 0);
+    assert_eq!(ended.text("report.json"), report);
+}
+
+fn run_judge(ended: &Ended) -> Ended {
+    run(&["judge", ended.out.path().to_str().expect("UTF-8")])
+}
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn the_quick_profile_is_green_on_both_brokers() {
+    let ended = run(&["run", "suites", "--profile", "quick"]);
+    expect_green(&ended, 11);
+    let cells = ended.cells();
+    let brokers: BTreeSet<&str> =
+        cells.iter().filter_map(|cell| cell["broker"]["name"].as_str()).collect();
+    assert_eq!(brokers, BTreeSet::from(["kafka", "pulsar"]));
+    for cell in &cells {
+        let faults = cell["faults"].as_array().expect("faults");
+        assert!(faults.iter().all(|fault| fault["landed"] == true), "{cell:#}");
+        let findings = cell["findings"].as_array().expect("findings");
+        assert!(!findings.is_empty() && findings.iter().all(|f| f["examined"].as_u64() > Some(0)));
+    }
+    a_changed_history_is_not_believed(&ended);
+}
+
+/// One byte of a history changed afterwards spoils its cell, and only its own.
+fn a_changed_history_is_not_believed(ended: &Ended) {
+    let cell = ended.cell("at-least-once/sigkill-before-ack@kafka");
+    let path = cell["histories"][0]["path"].as_str().expect("a path").to_owned();
+    let text = ended.text(&path);
+    std::fs::write(ended.path(&path), text.replacen("e-0007", "e-0008", 1)).expect("written");
+    let again = run_judge(ended);
+    assert_eq!(again.code, 3, "{}", again.stdout);
+    assert!(again.stderr.contains("DIFFERS"), "{}", again.stderr);
+    assert_eq!(ended.cell("at-least-once/sigkill-before-ack@kafka")["outcome"], "inconclusive");
+    assert_eq!(ended.cell("redrive/interrupted@kafka")["outcome"], "pass");
+    std::fs::write(ended.path(&path), text).expect("written back");
+}
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn the_quick_profile_is_green_on_the_previous_versions() {
+    let ended = run(&["run", "suites", "--profile", "quick", "--set", "previous"]);
+    expect_green(&ended, 11);
+    let attested = |start: &str| ended.cell(start)["broker"]["attested"].clone();
+    assert_eq!(attested("redrive/interrupted@kafka"), "4.1.2");
+    assert_eq!(attested("redrive/interrupted@pulsar"), "4.0.7");
+}
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn controls_as_the_real_worker_fail_by_the_check_that_they_name() {
+    let ended = run(&["run", "suites", "--only-controls"]);
+    ended.expect_code(1).expect_strict_xml();
+    let cells = ended.cells();
+    assert!(cells.len() >= 13, "{}", ended.stdout);
+    for (start, check) in [
+        ("at-least-once/sigkill-before-ack@kafka-4.3.1+rdkafka-0.39.0~no-inbox", "effects"),
+        ("at-least-once/sigkill-before-ack@pulsar-4.2.4+pulsar-6.9.1~ack-then", "conserved"),
+        ("dead-letter/missing-topic@kafka-4.3.1+rdkafka-0.39.0~log-and-ack", "conserved"),
+        ("redrive/interrupted@pulsar-4.2.4+pulsar-6.9.1~ack-before", "conserved"),
+    ] {
+        let cell = ended.cell(start);
+        assert_eq!(cell["outcome"], "fail", "{start}");
+        let findings = cell["findings"].as_array().expect("findings");
+        let named = findings.iter().find(|finding| finding["check"] == check).expect(check);
+        assert_eq!(named["outcome"], "violated", "{start}: {named:#}");
+        assert!(!named["events"].as_array().expect("events").is_empty());
+    }
+    assert!(cells.iter().all(|cell| cell["outcome"] == "fail"), "{}", ended.stdout);
+}
