@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::checks::Finding;
 use crate::names::{BrokerKind, Cause, Grade, Level, Outcome, ServerKind};
-use crate::plan::{ClientPin, Lack};
+use crate::plan::ClientPin;
+use crate::suite::manifest::Lack;
 use crate::suite::model::Defect;
 
 mod bracket;

@@ -147,10 +147,13 @@ fn findings_are_pure_and_name_the_events_that_break_the_rule() {
 
 #[test]
 fn the_committed_histories_are_those_that_are_told_here() {
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        write_golden_histories();
+    }
     for case in golden::cases() {
         let path = path_of(&case);
         let committed = fs::read_to_string(&path).unwrap_or_else(|_| {
-            panic!("{} is missing: cargo test --test histories -- --ignored", path.display())
+            panic!("{} is missing: UPDATE_GOLDEN=1 cargo test --test histories", path.display())
         });
         assert_eq!(committed, case.story.ndjson(), "{}", path.display());
     }
@@ -161,8 +164,7 @@ fn path_of(case: &golden::Case) -> PathBuf {
     folder.join(format!("{}.ndjson", case.name))
 }
 
-#[test]
-#[ignore = "writes fixtures/histories anew: cargo test --test histories -- --ignored"]
+/// `UPDATE_GOLDEN=1 cargo test --test histories` writes fixtures/histories anew.
 fn write_golden_histories() {
     for case in golden::cases() {
         let path = path_of(&case);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use ackproof::cli::validate::validate;
 use ackproof::plan::{Request, Subjects};
-use ackproof::workers::manifest;
+use ackproof::suite::manifest;
 use ackproof::{cli, suite};
 use proptest::prelude::*;
 

@@ -18,7 +18,8 @@ use ackproof::checks::{Bound, FindingResult};
 use ackproof::evidence::event::{Event, Exit, FaultStage, ReadWhy};
 use ackproof::faults::FaultSpec;
 use ackproof::names::{Cause, EventSet, Outcome, Point};
-use ackproof::plan::{Lack, UnitKind};
+use ackproof::plan::UnitKind;
+use ackproof::suite::manifest::Lack;
 
 use story::*;
 use world::outcome::*;

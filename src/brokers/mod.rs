@@ -129,13 +129,13 @@ pub trait Broker: Send + Sync {
     /// Names for a unit; `prefix` is unique in the run and safe in every name.
     fn names(&self, prefix: &str, topology: &Topology) -> UnitNames;
 
-    /// One try of the readiness probe: create, produce and consume where units will, then remove it.
+    /// One try of the readiness probe: create, produce and consume where units will, then remove.
     async fn probe_ready(&self) -> Result<(), BrokerError>;
 
     /// The version that answers; `artifact` is the output of the server's attest command.
     async fn attest(&self, artifact: Option<&str>) -> Result<Attestation, BrokerError>;
 
-    /// Creates topics, subscriptions or groups as the topology says (and nothing that it withholds).
+    /// Creates topics and subscriptions as the topology says, and nothing that it withholds.
     async fn provision(&self, names: &UnitNames, topology: &Topology) -> Result<(), BrokerError>;
 
     /// Creates a piece that was withheld.

@@ -10,8 +10,8 @@ use crate::env::engine::Engine;
 use crate::env::image::recipes_folder;
 use crate::env::run_lock::state_folder;
 use crate::env::sweep::leftovers;
+use crate::suite::manifest;
 use crate::workers::build::{cache_folder, probe_toolchain};
-use crate::workers::manifest;
 
 /// Looks at everything that a run needs.
 pub async fn doctor() -> u8 {

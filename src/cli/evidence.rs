@@ -1,4 +1,4 @@
-//! The evidence of a run on disk: plan, the run's own record and all histories, under one root hash.
+//! The evidence of a run on disk: plan, the run's own record, all histories; one root hash.
 //! An output directory comes in; everything that a verdict rests on, or why it cannot, comes out.
 //! It must never repair or leave out a file: what is damaged is an error at its place.
 

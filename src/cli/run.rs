@@ -21,9 +21,9 @@ use crate::reports::progress::{Progress, ProgressEvent};
 use crate::run::Notices;
 use crate::run::execute::{Executed, Setup, execute};
 use crate::run::servers::BootSetup;
+use crate::suite::manifest::Manifest;
 use crate::verdict::{Host, RunRecord};
 use crate::workers::build;
-use crate::workers::manifest::Manifest;
 
 /// What the command line asks for.
 #[derive(Debug)]

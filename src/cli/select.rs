@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::{exit, output};
 use crate::plan::{self, Plan, Request};
+use crate::suite::manifest::{self, Manifest};
 use crate::suite::{self, Problem};
-use crate::workers::manifest::{self, Manifest};
 
 /// Folder of the workers, seen from the working directory, unless another one is named.
 pub const WORKERS: &str = "fixtures/workers";

@@ -1,5 +1,5 @@
 //! The container engine: connect, start a server as data says, look at it, remove it.
-//! A `ServerSpec`, an image and labels come in; a running, labelled container on a volume comes out.
+//! A `ServerSpec`, an image and labels come in; a running, labelled container comes out.
 //! It must never start a container without the run's labels, nor bind a port beyond 127.0.0.1.
 
 use std::collections::{BTreeMap, HashMap};

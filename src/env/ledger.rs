@@ -1,5 +1,5 @@
 //! The ledger: the Postgres database behind the workers, as the runner reads it from outside.
-//! A unit's schema and its worker's names come in; effects, inbox rows and blocked backends come out.
+//! A unit's schema comes in; effects, inbox rows, audit trail and blocked backends come out.
 //! It must never write a domain row, and never use a connection that a worker could have touched.
 
 use std::time::Duration;

@@ -111,7 +111,7 @@ pub fn machine() -> String {
         })
 }
 
-/// Where locks lie: `$XDG_STATE_HOME/ackproof`, `~/.local/state/ackproof`, or a folder below `/tmp`.
+/// Where locks lie: `$XDG_STATE_HOME/ackproof`, `~/.local/state/ackproof`, or below `/tmp`.
 pub fn state_folder() -> PathBuf {
     if let Some(folder) = std::env::var_os("XDG_STATE_HOME").filter(|f| !f.is_empty()) {
         return PathBuf::from(folder).join("ackproof");

@@ -16,7 +16,7 @@ pub enum Cursor {
     /// Kafka: the next offset to be handed out, as (partition, offset); absent where nothing was
     /// committed.
     Committed(Vec<(i32, i64)>),
-    /// Pulsar: everything up to `mark_delete`, and the ranges (from exclusive, to inclusive) after it.
+    /// Pulsar: everything up to `mark_delete`, and ranges (from exclusive, to inclusive) after it.
     MarkDelete { mark_delete: EntryId, acked_ranges: Vec<(EntryId, EntryId)> },
     /// The subscription or group does not exist.
     Absent,

@@ -1,5 +1,5 @@
 //! The closed vocabulary of a history: one `Record` a line, each with the runner's monotonic time.
-//! It takes what the runner saw, read or was told and gives it a stable JSON form that `judge` reads.
+//! What the runner saw, read or was told comes in; a stable JSON form that `judge` reads comes out.
 //! It must never hold a judgement: whether something is good or bad is for `checks` and `verdict`.
 
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ pub enum Event {
         role: Role,
         pattern: String,
     },
-    /// `status` is the kernel's wait status; `signalled_by_us` the signal that the runner sent, if any.
+    /// The kernel's wait status, and the signal that the runner had sent, if any.
     WorkerExited {
         process: Process,
         exit: Exit,
@@ -109,7 +109,7 @@ pub enum Event {
         error: Option<String>,
     },
 
-    /// What the runner itself read about one event while a worker was held, or just after its death.
+    /// What the runner itself read about one event while a worker was held, or after its death.
     Probe(Probe),
     /// A step in the life of one fault; only receipts, no opinion.
     Fault(FaultStep),

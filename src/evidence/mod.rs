@@ -1,4 +1,4 @@
-//! Evidence of a run: the recorder (the only writer) and the history (what everything is judged by).
+//! Evidence of a run: the recorder (the only writer) and the history (what all is judged by).
 //! Records go in while the run goes on; a sealed, ordered history comes out, from memory or disk.
 //! It must never be changed after it was sealed, and nothing in it may depend on who reads it.
 

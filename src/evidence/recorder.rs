@@ -1,4 +1,4 @@
-//! The one writer of a history: every record gets its number and time here and goes to disk at once.
+//! The one writer of a history: a record gets its number and time here and goes to disk at once.
 //! Events come in from any task of the run; NDJSON lines come out in the order of their arrival.
 //! It must never lose a line silently: a failed write is kept and makes `seal` fail.
 

@@ -1,5 +1,5 @@
 //! Kill: a signal through the pidfd of a worker that is held at a point, bracketed by two reads.
-//! A held worker comes in; a dead one and a bracket receipt (read, signal, wait status, read) come out.
+//! A held worker comes in; a dead one and a bracket receipt (read, kill, reap, read) come out.
 //! It must never signal a worker that is not held, nor report a death that it did not reap.
 
 use std::time::Duration;

@@ -6,15 +6,16 @@ use std::collections::BTreeSet;
 
 use super::request::{self, Filter, PinSet, Profile, Request, Subjects};
 use super::unit::{Frame, Place, unit};
-use super::{Cell, ClientPin, ControlRef, Lack, PLAN_VERSION, Plan, Unit, UnitKind, baseline};
+use super::{Cell, ClientPin, ControlRef, PLAN_VERSION, Plan, Unit, UnitKind, baseline};
 use crate::names::{BrokerKind, wire_name};
 use crate::suite::control::Story;
+use crate::suite::manifest::Lack;
+use crate::suite::manifest::{ClientManifest, Manifest};
 use crate::suite::model::{ControlSpec, Scenario, SuiteFile};
 use crate::suite::problem::Problem;
 use crate::suite::source::{Route, Source};
 use crate::suite::vocabulary::concerns;
 use crate::suite::{Loaded, Read, scenario_id, validate};
-use crate::workers::manifest::{ClientManifest, Manifest};
 
 /// Resolves everything that was asked for.
 ///

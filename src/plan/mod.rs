@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::checks::{CheckSpec, Scope};
 use crate::faults::FaultSpec;
 use crate::names::{BrokerKind, EventSet, Level, ServerKind};
+use crate::suite::manifest::Lack;
 use crate::suite::model::{Defect, Limits, Phase, Topology, WorkerSpec, Workload};
 
 pub use build::build;
@@ -83,15 +84,6 @@ pub struct Cell {
 pub struct ClientPin {
     pub library: String,
     pub version: String,
-}
-
-/// Why a cell cannot be run, as data with a source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Lack {
-    pub capability: String,
-    pub reason: String,
-    pub url: String,
 }
 
 /// A control that a cell refers to.

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use globset::GlobMatcher;
 
 use crate::names::{BrokerKind, ServerKind};
+use crate::suite::manifest::Manifest;
 use crate::suite::pins::{glob, is_pin};
 use crate::suite::problem::{Problem, suggest};
 use crate::suite::source::Route;
 use crate::suite::{Loaded, Read};
-use crate::workers::manifest::Manifest;
 
 /// What to plan.
 #[derive(Debug, Clone)]

@@ -23,7 +23,7 @@ fn request() -> Request {
         filter: None,
         subjects: Subjects::Scenarios,
         seed: 7,
-        manifests: vec![crate::workers::manifest::load(Path::new(WORKER)).unwrap()],
+        manifests: vec![crate::suite::manifest::load(Path::new(WORKER)).unwrap()],
     }
 }
 

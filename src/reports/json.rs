@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::checks::{Finding, FindingResult};
 use crate::names::{BrokerKind, Cause, Grade, Level, Outcome, ServerKind};
-use crate::plan::Lack;
+use crate::suite::manifest::Lack;
 use crate::suite::model::Defect;
 use crate::verdict::{
     Ages, CellReport, ControlReport, Counts, FaultReport, HistoryRef, Host, Marks, REPORT_VERSION,

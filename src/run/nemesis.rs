@@ -60,7 +60,7 @@ fn message_came(stage: &Arc<Stage>, process: Process, message: FromWorker) {
         FromWorker::Options { effective } => {
             stage.recorder.record(Event::ClaimOptions { process, effective });
         }
-        FromWorker::Ready => {
+        FromWorker::Ready {} => {
             stage.recorder.record(Event::ClaimReady { process });
         }
         FromWorker::Rebalance { kind, partitions } => {

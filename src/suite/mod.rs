@@ -4,6 +4,7 @@
 
 pub mod control;
 mod load;
+pub mod manifest;
 pub mod model;
 pub(crate) mod parse;
 pub mod pins;
@@ -14,7 +15,7 @@ pub mod vocabulary;
 
 use sha2::{Digest, Sha256};
 
-use crate::workers::manifest::Manifest;
+use crate::suite::manifest::Manifest;
 pub use load::load;
 pub(crate) use load::open;
 use model::{Scenario, SuiteFile};

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::manifest::Manifest;
 use crate::env::EnvError;
 use crate::env::process::Program;
+use crate::suite::manifest::Manifest;
 
 /// A worker that can be started, and the hash of what will run.
 #[derive(Debug, Clone)]
@@ -141,7 +141,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Where built workers are kept: `$ACKPROOF_CACHE`, `$XDG_CACHE_HOME/ackproof`, `~/.cache/ackproof`.
+/// Where built workers are kept: `$ACKPROOF_CACHE`, else `ackproof` in the user's cache folder.
 pub fn cache_folder() -> PathBuf {
     let from = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     from("ACKPROOF_CACHE")

@@ -4,5 +4,4 @@
 
 pub mod build;
 pub mod live;
-pub mod manifest;
 pub mod protocol;

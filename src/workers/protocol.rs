@@ -1,5 +1,5 @@
 //! The lines between runner and worker, as `fixtures/workers/PROTOCOL.md` defines them.
-//! Typed messages go out as one JSON object a line; lines of a worker come in and are parsed strictly.
+//! Typed messages go out, one JSON object a line; lines of a worker come in, parsed strictly.
 //! It must never guess what a worker meant: a line that is no message is an error that teaches.
 
 use std::collections::BTreeMap;
@@ -125,7 +125,7 @@ pub enum FromWorker {
     Options {
         effective: Properties,
     },
-    Ready,
+    Ready {},
     Rebalance {
         kind: String,
         partitions: Vec<String>,

@@ -42,7 +42,11 @@ fn dead_letters() -> Group {
                 entry.properties.insert(String::from("attempts"), String::from("3"));
             })
         })
-        .holds("seen-in-time-and-trimmed-later", {
+        .holds("redriven-and-trimmed-later", {
+            let during = read(LETTERS, ReadWhy::During, &[(2, "8:0"), (3, "8:1")]);
+            three().all(during).and(redriven(2)).all(log(LETTERS, &[(3, "8:1")]))
+        })
+        .violated("gone-without-a-redrive", &[2], {
             let during = read(LETTERS, ReadWhy::During, &[(2, "8:0"), (3, "8:1")]);
             three().all(during).all(log(LETTERS, &[(3, "8:1")]))
         })

@@ -38,11 +38,11 @@ pub const IMPORTS: &[(&str, &[Paths])] = &[
     ("names", &[]),
     ("wait", &[&["names"]]),
     ("suite", &[&["names"], CHECK_DATA, FAULT_DATA]),
-    ("plan", &[&["names", "suite", "workers::manifest"], CHECK_DATA, FAULT_DATA]),
+    ("plan", &[&["names", "suite"], CHECK_DATA, FAULT_DATA]),
     ("evidence", &[&["names"]]),
     ("env", &[&["names", "wait", "evidence", "plan"]]),
     ("brokers", &[&["names", "wait", "evidence", "env::container", "suite::model"], FAULT_DATA]),
-    ("workers", &[&["names", "wait", "evidence", "env", "suite::model"]]),
+    ("workers", &[&["names", "wait", "evidence", "env", "suite::model", "suite::manifest"]]),
     (
         "faults",
         &[&["names", "wait", "evidence", "env", "brokers", "workers", "suite::model", "run"]],
@@ -57,8 +57,23 @@ pub const IMPORTS: &[(&str, &[Paths])] = &[
         ],
     ),
     ("checks", &[&["names", "evidence"], FAULT_DATA]),
-    ("verdict", &[&["names", "checks", "evidence", "plan", "suite::model"], FAULT_DATA]),
-    ("reports", &[&["names", "verdict", "plan::Lack", "suite::model::Defect", "checks::Finding*"]]),
+    (
+        "verdict",
+        &[
+            &["names", "checks", "evidence", "plan", "suite::manifest::Lack", "suite::model"],
+            FAULT_DATA,
+        ],
+    ),
+    (
+        "reports",
+        &[&[
+            "names",
+            "verdict",
+            "suite::manifest::Lack",
+            "suite::model::Defect",
+            "checks::Finding*",
+        ]],
+    ),
 ];
 
 /// Modules that put the others together and may import all of them.

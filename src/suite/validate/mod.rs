@@ -16,8 +16,8 @@ use super::source::{Route, Source};
 use super::vocabulary::{CAPABILITIES, CLAUSES};
 use super::{Loaded, Read, pins, scenario_id};
 use crate::names::{BrokerKind, Role};
+use crate::suite::manifest;
 use crate::suite::model::SuiteFile;
-use crate::workers::manifest;
 
 /// All problems of all files, those of reading included.
 pub fn validate(loaded: &Loaded) -> Vec<Problem> {

@@ -5,15 +5,23 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::names::BrokerKind;
-use crate::plan::Lack;
 use crate::suite::pins::is_pin;
 use crate::suite::problem::{Problem, suggest};
 use crate::suite::source::{Route, Source};
 use crate::suite::vocabulary::{CAPABILITIES, concerns};
 use crate::suite::{Read, open, parse};
+
+/// Why a cell cannot be run, as data with a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lack {
+    pub capability: String,
+    pub reason: String,
+    pub url: String,
+}
 
 /// What a folder under `fixtures/workers` says about its program.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
