@@ -15,6 +15,7 @@ use ackproof::faults::admin::AdminAction;
 use ackproof::faults::withhold::Piece;
 use ackproof::names::{BrokerKind, TopicRole};
 use ackproof::suite::model::Presence::{Absent, Created};
+use ackproof::wait::{self, Seen};
 use rdkafka::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, StreamConsumer};
 use rdkafka::message::{Header, OwnedHeaders};
@@ -205,10 +206,14 @@ async fn kafka_open_transaction(server: &Server) {
     // The coordinator writes the offsets' marker after it has answered.
     let deadline = Instant::now() + Duration::from_secs(20);
     let committed = Cursor::Committed(vec![(0, 1)]);
-    while broker.cursor(&names, SOURCE, &group).await.unwrap() != committed {
-        assert!(Instant::now() < deadline, "never committed");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    wait::until("the commit", deadline, Duration::from_millis(50), || async {
+        match broker.cursor(&names, SOURCE, &group).await.unwrap() {
+            cursor if cursor == committed => Seen::Done(()),
+            cursor => Seen::NotYet(format!("{cursor:?}")),
+        }
+    })
+    .await
+    .unwrap();
     broker.remove(&names).await.unwrap();
 }
 

@@ -14,6 +14,7 @@ use ackproof::names::BrokerKind;
 use ackproof::suite::model::{
     DeadLetterTopology, Destination, Presence, SubscriptionType, Topology,
 };
+use ackproof::wait::{self, Seen};
 
 /// Whether containers may be started here.
 pub fn enabled() -> bool {
@@ -70,13 +71,14 @@ impl Server {
 
     async fn ready(&self) {
         let deadline = Instant::now() + Duration::from_secs(180);
-        loop {
+        wait::until("the server", deadline, Duration::from_millis(50), || async {
             match self.broker.probe_ready().await {
-                Ok(()) => return,
-                Err(error) if Instant::now() > deadline => panic!("never ready: {error}"),
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+                Ok(()) => Seen::Done(()),
+                Err(error) => Seen::NotYet(error.to_string()),
             }
-        }
+        })
+        .await
+        .unwrap();
     }
 
     /// SIGKILL and a start of the same container.
