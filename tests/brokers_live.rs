@@ -22,7 +22,7 @@ use rdkafka::message::{Header, OwnedHeaders};
 use rdkafka::producer::{FutureProducer, FutureRecord, Producer};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 
-use live::{Server, enabled, pins, topology};
+use live::{Server, pins, topology};
 
 const SOURCE: TopicRole = TopicRole::Source;
 const LETTERS: TopicRole = TopicRole::DeadLetter;
@@ -54,10 +54,8 @@ fn events(from: u32, to: u32) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "starts containers; ci/test runs it"]
 async fn kafka() {
-    if !enabled() {
-        return;
-    }
     for pin in pins("ACKPROOF_LIVE_KAFKA", "4.3.1") {
         let server = Server::start(BrokerKind::Kafka, &pin).await;
         let broker = server.broker.as_ref();
@@ -218,10 +216,8 @@ async fn kafka_open_transaction(server: &Server) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "starts containers; ci/test runs it"]
 async fn pulsar() {
-    if !enabled() {
-        return;
-    }
     for pin in pins("ACKPROOF_LIVE_PULSAR", "4.2.4") {
         let server = Server::start(BrokerKind::Pulsar, &pin).await;
         let attested = server.broker.attest(None).await.unwrap();

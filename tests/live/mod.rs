@@ -16,15 +16,6 @@ use ackproof::suite::model::{
 };
 use ackproof::wait::{self, Seen};
 
-/// Whether containers may be started here.
-pub fn enabled() -> bool {
-    let on = std::env::var("ACKPROOF_LIVE").is_ok_and(|value| value == "1");
-    if !on {
-        eprintln!("skipped: set ACKPROOF_LIVE=1 to start containers");
-    }
-    on
-}
-
 /// Pins to try, from a variable like `ACKPROOF_LIVE_KAFKA=4.3.1,4.4.0`.
 pub fn pins(variable: &str, default: &str) -> Vec<String> {
     let pins = std::env::var(variable).unwrap_or_else(|_| default.to_owned());

@@ -47,7 +47,7 @@ fn a_server_that_is_not_the_pinned_one_is_no_evidence() {
 fn a_server_killed_for_lack_of_memory_is_said_to_be_so() {
     let ended = run_with(
         &["run", "suites", "--filter", KAFKA_STORY],
-        &[("ACKPROOF_SERVER_MEMORY_MB", "24")],
+        &[("ACKPROOF_SERVER_MEMORY_MB", "64")],
     );
     ended.expect_code(3).expect_strict_xml();
     expect_cause(&ended, "at-least-once/sigkill-before-ack@kafka", "oom");
