@@ -14,11 +14,14 @@ use crate::brokers::BrokerError;
 use crate::evidence::cursor::EntryId;
 use crate::evidence::event::LogEntry;
 use crate::names::TopicRole;
+use crate::wait::{self, Seen};
 
 /// Entries that are asked for at once; the server has eight HTTP threads.
 const AT_ONCE: usize = 4;
 /// After this part of a read no entry is asked for again.
 const RETRY_LIMIT: Duration = Duration::from_secs(30);
+/// How often it is asked for again until then.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What the server says of a topic's existence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,16 +129,16 @@ impl<'a> Topic<'a> {
         id: EntryId,
         deadline: Instant,
     ) -> Result<Vec<LogEntry>, BrokerError> {
-        loop {
+        let what = format!("entry {}:{} of {part}", id.0, id.1);
+        wait::until(&what, deadline, LOOK_EVERY, || async {
             match self.try_entry(role, part, id).await {
-                Ok(messages) => return Ok(messages),
-                Err(Failure::Passing(error)) if Instant::now() < deadline => {
-                    tracing::debug!(%error, "reading an entry again");
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                }
-                Err(Failure::Passing(error) | Failure::Lasting(error)) => return Err(error),
+                Ok(messages) => Seen::Done(Ok(messages)),
+                Err(Failure::Passing(error)) => Seen::NotYet(error.to_string()),
+                Err(Failure::Lasting(error)) => Seen::Done(Err(error)),
             }
-        }
+        })
+        .await
+        .map_err(|e| trouble("read an entry", &e.to_string()))?
     }
 
     async fn try_entry(
