@@ -87,7 +87,7 @@ struct Selection {
     /// Suite files or folders.
     #[arg(default_value = "suites")]
     paths: Vec<PathBuf>,
-    /// Folder of the workers: every folder in it with a worker.yaml is one.
+    /// Folder of a worker (it has a worker.yaml), or of several such folders.
     #[arg(long, default_value = select::WORKERS)]
     workers: PathBuf,
     /// Which scenarios: a profile of the suites.

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use super::servers::{BootSetup, Servers};
 use super::stage::Stage;
-use super::{Notices, nemesis, scenario};
+use super::{Notices, nemesis, scenario, workload};
 use crate::env::EnvError;
 use crate::env::health::{self, HealthTrack};
 use crate::env::process::{Program, Spawner};
@@ -124,6 +124,9 @@ async fn run_unit(shared: Arc<Shared>, unit: Unit, index: usize) {
         run: shared.setup.boot.run.clone(),
         seed: unit.seed,
     });
+    for (planned, _) in workload::events(&unit) {
+        recorder.record(Event::Planned(planned));
+    }
     let begun = Instant::now();
     let steal = health::steal_ticks();
     let trouble = guarded(&shared, unit, index, &recorder).await.err();
