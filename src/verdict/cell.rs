@@ -85,8 +85,15 @@ pub(super) fn report(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> C
         controls,
         waits: waits(subject),
         histories: histories(cell, run),
-        reproduce: format!("ackproof run suites --filter 'id({})'", cell.id),
+        reproduce: reproduce(cell),
     }
+}
+
+/// The command that runs this cell again. A control as the real worker is selected as one.
+fn reproduce(cell: &Cell) -> String {
+    let subjects = if cell.only_control { " --only-controls" } else { "" };
+    let set = &cell.set;
+    format!("ackproof run suites --set {set}{subjects} --filter 'id({})'", cell.id)
 }
 
 /// Precedence as the design has it: invalid evidence, a broken guarantee, what is not shown.
