@@ -52,6 +52,9 @@ enum Verb {
         /// Which images to use.
         #[arg(long, value_enum, default_value = "auto")]
         images: ImageChoice,
+        /// Start every server once, side by side, say when it was ready, and remove it.
+        #[arg(long)]
+        boot: bool,
     },
     /// Remove what dead runs left at the container engine.
     Clean {
@@ -84,7 +87,7 @@ struct Selection {
     /// Suite files or folders.
     #[arg(default_value = "suites")]
     paths: Vec<PathBuf>,
-    /// Folder of the workers: every folder in it with a worker.yaml is one.
+    /// Folder of a worker (it has a worker.yaml), or of several such folders.
     #[arg(long, default_value = select::WORKERS)]
     workers: PathBuf,
     /// Which scenarios: a profile of the suites.
@@ -180,8 +183,14 @@ async fn dispatch(verb: Verb) -> u8 {
             exit::OK
         }
         Verb::Doctor => doctor::doctor().await,
-        Verb::Images { selection, images } => {
-            images::images(&selection.paths, &selection.workers, selection.request(), images).await
+        Verb::Images { selection, images, boot } => {
+            let selected =
+                select::select(&selection.paths, &selection.workers, selection.request());
+            match selected {
+                Ok(selected) if boot => images::boot(&selected.plan, images).await,
+                Ok(selected) => images::images(&selected.plan, images).await,
+                Err(problems) => select::report(&problems),
+            }
         }
         Verb::Clean { all } => {
             clean::clean(if all { SweepScope::DeadAndKeptRuns } else { SweepScope::DeadRuns }).await

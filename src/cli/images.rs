@@ -1,28 +1,22 @@
-//! `ackproof images`: gets the images of all pinned servers, so that a run need not.
-//! A selection comes in; images come to the engine and are named with their source.
-//! It must never start a server.
+//! `ackproof images`: gets the images of all pinned servers, and starts each once if asked to.
+//! A plan comes in; images come to the engine and are named with their source.
+//! It must never run a unit, nor leave a server standing.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use super::{exit, output, select};
+use tokio::sync::mpsc;
+
+use super::{exit, output};
 use crate::env::container::Addresses;
 use crate::env::engine::Engine;
 use crate::env::image::{self, ImageChoice};
-use crate::plan::{Request, ServerKey};
-use crate::run::servers::server_spec;
+use crate::env::run_lock::{Keep, RunLock};
+use crate::plan::{Plan, ServerKey};
+use crate::run::servers::{BootSetup, Servers, server_spec};
 
-/// Gets every image that the selected units need.
-pub async fn images(
-    paths: &[PathBuf],
-    workers: &Path,
-    request: Request,
-    choice: ImageChoice,
-) -> u8 {
-    let plan = match select::select(paths, workers, request) {
-        Ok(selected) => selected.plan,
-        Err(problems) => return select::report(&problems),
-    };
+/// Gets every image that the plan needs.
+pub async fn images(plan: &Plan, choice: ImageChoice) -> u8 {
     let engine = match Engine::connect().await {
         Ok(engine) => engine,
         Err(error) => {
@@ -30,13 +24,11 @@ pub async fn images(
             return exit::INCONCLUSIVE;
         }
     };
-    let keys: BTreeSet<ServerKey> =
-        plan.units.iter().flat_map(|unit| [unit.server.clone(), unit.database.clone()]).collect();
     let recipes = image::recipes_folder();
     // No port is used: only the names of the images matter here.
     let addresses = Addresses { link: 0, behind_link: 0, observer: 0 };
     let mut code = exit::OK;
-    for key in keys {
+    for key in keys(plan) {
         let resolved = match server_spec(&key, addresses) {
             Ok(spec) => image::resolve(&engine, &spec, choice, recipes.as_deref()).await,
             Err(error) => Err(error),
@@ -53,4 +45,43 @@ pub async fn images(
         }
     }
     code
+}
+
+/// Starts every server that the plan needs, side by side, and says when each was ready.
+pub async fn boot(plan: &Plan, choice: ImageChoice) -> u8 {
+    let lock = match RunLock::take(Keep::Nothing) {
+        Ok(lock) => lock,
+        Err(error) => {
+            output::message(&error.to_string());
+            return exit::INCONCLUSIVE;
+        }
+    };
+    let setup = BootSetup {
+        engine: Engine::connect().await,
+        images: choice,
+        recipes: image::recipes_folder(),
+        run: lock.id().to_owned(),
+        labels: lock.labels(),
+        keep: Keep::Nothing,
+    };
+    let keys = keys(plan);
+    let wanted = keys.len();
+    let started = Instant::now();
+    let (notices, mut events) = mpsc::unbounded_channel();
+    let servers = Servers::boot(keys, &setup, &notices);
+    let all = servers.all().await;
+    let joint_ms = started.elapsed().as_millis();
+    drop(notices);
+    while let Some(event) = events.recv().await {
+        output::result(&event.line());
+    }
+    output::result(&format!("all ready after {joint_ms} ms"));
+    for server in &all {
+        server.container.remove().await;
+    }
+    if all.len() == wanted { exit::OK } else { exit::INCONCLUSIVE }
+}
+
+fn keys(plan: &Plan) -> BTreeSet<ServerKey> {
+    plan.units.iter().flat_map(|unit| [unit.server.clone(), unit.database.clone()]).collect()
 }

@@ -97,6 +97,10 @@ fn waits(plan: &Plan, text: &mut String) {
             let _ = writeln!(text, "  {:>7}  {}: {}", seconds(wait.ms), unit.id, wait.what);
         }
     }
+    if let Some(longest) = plan.units.iter().max_by_key(|unit| total(unit)) {
+        let ms = total(longest);
+        let _ = writeln!(text, "  {:>7}  longest chain: {}", seconds(ms), longest.id);
+    }
     for (server, ms) in by_server {
         let _ = writeln!(text, "  {:>7}  in all on {server}, one after the other", seconds(ms));
     }

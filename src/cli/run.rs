@@ -12,18 +12,17 @@ use super::{evidence, exit, output, select};
 use crate::env::EnvError;
 use crate::env::engine::Engine;
 use crate::env::image::{ImageChoice, recipes_folder};
-use crate::env::process::Program;
 use crate::env::run_lock::{Keep, RunLock};
 use crate::env::sweep::{SweepScope, sweep};
 use crate::plan::{Plan, Request};
 use crate::reports;
 use crate::reports::progress::{Progress, ProgressEvent};
 use crate::run::Notices;
-use crate::run::execute::{Executed, Setup, execute};
+use crate::run::execute::{Executed, ReadyWorker, Setup, execute};
 use crate::run::servers::BootSetup;
 use crate::suite::manifest::Manifest;
 use crate::verdict::{Host, RunRecord};
-use crate::workers::build;
+use crate::workers::build::{self, BuiltWorker};
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -138,7 +137,7 @@ async fn build_workers(
     plan: &Plan,
     manifests: &[(Manifest, PathBuf)],
     notices: &Notices,
-) -> BTreeMap<String, Result<Program, EnvError>> {
+) -> BTreeMap<String, Result<ReadyWorker, EnvError>> {
     let mut workers = BTreeMap::new();
     for (manifest, folder) in manifests {
         if !plan.units.iter().any(|unit| unit.worker_manifest == manifest.name) {
@@ -148,7 +147,7 @@ async fn build_workers(
         let _ = notices.send(ProgressEvent::WorkerBuilding { worker: worker.clone() });
         let begun = Instant::now();
         let built = match folder.canonicalize() {
-            Ok(folder) => build::build(manifest, &folder).await.map(|built| built.program),
+            Ok(folder) => build::build(manifest, &folder).await.map(|built| ready(manifest, built)),
             Err(error) => Err(EnvError::new(folder.display().to_string(), error)),
         };
         let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -159,6 +158,15 @@ async fn build_workers(
         workers.insert(worker, built);
     }
     workers
+}
+
+fn ready(manifest: &Manifest, built: BuiltWorker) -> ReadyWorker {
+    let capabilities = manifest
+        .clients
+        .iter()
+        .map(|(broker, client)| (*broker, client.capabilities.iter().cloned().collect()))
+        .collect();
+    ReadyWorker { program: built.program, capabilities }
 }
 
 /// Becomes true at the first SIGINT or SIGTERM. Dropping the run's future does the rest: units end,

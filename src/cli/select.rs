@@ -60,8 +60,12 @@ pub fn report(problems: &[Problem]) -> u8 {
     exit::USAGE
 }
 
-/// The `worker.yaml` of every folder below, in the order of their names.
+/// The `worker.yaml` of the folder itself, or of every folder below, in the order of their names.
 pub fn manifest_paths(folder: &Path) -> Vec<PathBuf> {
+    let own = folder.join("worker.yaml");
+    if own.is_file() {
+        return vec![own];
+    }
     let mut paths: Vec<_> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()

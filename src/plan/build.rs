@@ -122,7 +122,8 @@ impl<'a> Builder<'a> {
         let manifests = &self.request.manifests;
         let mut clients =
             manifests.iter().filter_map(|m| Some((m, m.clients.get(&broker)?))).peekable();
-        if clients.peek().is_none() {
+        // Who filters has chosen; to everybody else a story without its worker is a surprise.
+        if clients.peek().is_none() && self.request.filter.is_none() {
             let message = format!("no worker has a {broker} client for `{}`", subject.id);
             let route = subject.route.key("brokers");
             self.problems.push(subject.source.problem(&route, message));

@@ -12,14 +12,14 @@ use tokio::task::JoinSet;
 
 use super::servers::{BootSetup, Servers};
 use super::stage::Stage;
-use super::{Notices, nemesis, scenario};
+use super::{Notices, nemesis, scenario, workload};
 use crate::env::EnvError;
 use crate::env::health::{self, HealthTrack};
 use crate::env::process::{Program, Spawner};
 use crate::evidence::Recorder;
 use crate::evidence::event::{Event, HISTORY_VERSION};
 use crate::evidence::seal::sha256_of_file;
-use crate::names::Cause;
+use crate::names::{BrokerKind, Cause};
 use crate::plan::{LeaseKind, Plan, ServerKey, Unit};
 use crate::reports::progress::{ProgressEvent, UnitEnding};
 use crate::verdict::{ServerRun, UnitRun};
@@ -31,10 +31,18 @@ pub struct Setup {
     /// How many units run at once.
     pub jobs: usize,
     /// By manifest name: the worker that can be started, or why it cannot.
-    pub workers: BTreeMap<String, Result<Program, EnvError>>,
+    pub workers: BTreeMap<String, Result<ReadyWorker, EnvError>>,
     /// Becomes true when the run is to end early.
     pub cancel: watch::Receiver<bool>,
     pub epoch: Instant,
+}
+
+/// A worker that can be started, and what its manifest promises of it.
+#[derive(Debug, Clone)]
+pub struct ReadyWorker {
+    pub program: Program,
+    /// Capabilities by broker, which its `hello` has to state alike.
+    pub capabilities: BTreeMap<BrokerKind, BTreeSet<String>>,
 }
 
 /// What the runner can say about the run when it is over.
@@ -124,6 +132,9 @@ async fn run_unit(shared: Arc<Shared>, unit: Unit, index: usize) {
         run: shared.setup.boot.run.clone(),
         seed: unit.seed,
     });
+    for (planned, _) in workload::events(&unit) {
+        recorder.record(Event::Planned(planned));
+    }
     let begun = Instant::now();
     let steal = health::steal_ticks();
     let trouble = guarded(&shared, unit, index, &recorder).await.err();
@@ -183,8 +194,8 @@ async fn run_on_servers(
     recorder: &Recorder,
 ) -> Result<(), (Cause, EnvError)> {
     let environment = |error| (Cause::Environment, error);
-    let program = match shared.setup.workers.get(&unit.worker_manifest) {
-        Some(Ok(program)) => program.clone(),
+    let worker = match shared.setup.workers.get(&unit.worker_manifest) {
+        Some(Ok(worker)) => worker.clone(),
         Some(Err(error)) => return Err((Cause::Toolchain, error.clone())),
         None => {
             let error = EnvError::new(&unit.worker_manifest, "the plan names no such worker");
@@ -200,6 +211,7 @@ async fn run_on_servers(
         of: shared.of,
     });
     let broker = Arc::clone(server.server.broker().map_err(environment)?);
+    let capabilities = worker.capabilities.get(&unit.broker).cloned().unwrap_or_default();
     let short = format!("u{index:03}");
     let schema = format!("{short}_{}", shared.setup.boot.run.replace('-', "_"));
     let ledger = database.server.ledger().map_err(environment)?;
@@ -219,7 +231,8 @@ async fn run_on_servers(
         database: Arc::clone(&database.server),
         broker,
         ledger,
-        program,
+        capabilities,
+        program: worker.program,
         spawner: shared.spawner.clone(),
         board: Default::default(),
         logs,

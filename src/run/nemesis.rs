@@ -2,6 +2,7 @@
 //! Lines of workers come in, in order; records and injections come out, and held handlers go on.
 //! It must never leave a handler held that no fault wants, nor fire a fault twice.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -10,7 +11,7 @@ use super::stage::Stage;
 use crate::evidence::event::{At, Attested, AttestedSubject, CallResult, Event, Exit, Process};
 use crate::faults::ground::Ground;
 use crate::faults::{EventRef, FaultSpec};
-use crate::names::{CallOutcome, Cause, Grade, Operation, Point};
+use crate::names::{BrokerKind, CallOutcome, Cause, Grade, Operation, Point};
 use crate::workers::live::Said;
 use crate::workers::protocol::{FromWorker, LoadedClient, PROTOCOL_VERSION};
 
@@ -56,7 +57,10 @@ pub fn trouble(stage: &Stage, cause: Cause, place: &str, detail: String) {
 
 fn message_came(stage: &Arc<Stage>, process: Process, message: FromWorker) {
     match message {
-        FromWorker::Hello { protocol, clients, .. } => hello(stage, process, protocol, clients),
+        FromWorker::Hello { protocol, clients, capabilities, .. } => {
+            capabilities_agree(stage, &process, &capabilities);
+            hello(stage, process, protocol, clients);
+        }
         FromWorker::Options { effective } => {
             stage.recorder.record(Event::ClaimOptions { process, effective });
         }
@@ -107,7 +111,7 @@ fn hello(
     stage: &Stage,
     process: Process,
     protocol: u32,
-    clients: std::collections::BTreeMap<crate::names::BrokerKind, LoadedClient>,
+    clients: BTreeMap<BrokerKind, LoadedClient>,
 ) {
     stage.board.note_hello(&process);
     if protocol != PROTOCOL_VERSION {
@@ -133,6 +137,26 @@ fn hello(
         artifact: None,
         plausibility: client.native.clone(),
     }));
+}
+
+/// A plan rests on the manifest's word; a worker that can do something else was not planned for.
+fn capabilities_agree(
+    stage: &Stage,
+    process: &Process,
+    stated: &BTreeMap<BrokerKind, Vec<String>>,
+) {
+    let stated: BTreeSet<String> =
+        stated.get(&stage.unit.broker).into_iter().flatten().cloned().collect();
+    if stated != stage.capabilities {
+        let differ: Vec<&str> =
+            stated.symmetric_difference(&stage.capabilities).map(String::as_str).collect();
+        let detail = format!(
+            "{process} and its manifest disagree on what its {} client can do: {}",
+            stage.unit.broker,
+            differ.join(", ")
+        );
+        trouble(stage, Cause::RunnerError, "worker manifest", detail);
+    }
 }
 
 fn result_came(stage: &Stage, result: CallResult) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::stage::Stage;
-use super::{Notices, nemesis, settle, staff, workload};
+use super::{Notices, nemesis, settle, staff};
 use crate::env::EnvError;
 use crate::evidence::event::{Attested, AttestedSubject, Event, ReadWhy};
 use crate::names::{Cause, TopicRole};
@@ -21,9 +21,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Plays the whole story; what went wrong with the runner itself is recorded as trouble.
 pub async fn play(stage: &Arc<Stage>, notices: &Notices) {
     attest_servers(stage);
-    for (planned, _) in workload::events(&stage.unit) {
-        stage.recorder.record(Event::Planned(planned));
-    }
     if let Err(error) = story(stage, notices).await {
         nemesis::trouble(stage, Cause::Environment, &error.what.clone(), error.detail);
     }

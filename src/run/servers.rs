@@ -26,6 +26,8 @@ use crate::wait::{self, Seen};
 
 /// Longest boot that is waited for; a busy machine needs several times what a quiet one does.
 const BOOT_DEADLINE: Duration = Duration::from_secs(120);
+/// Variable with another deadline, in seconds.
+pub const BOOT_DEADLINE_VARIABLE: &str = "ACKPROOF_BOOT_DEADLINE_S";
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Tries with other ports when somebody was quicker.
 const PORT_TRIES: u32 = 5;
@@ -259,7 +261,7 @@ async fn finish(
 async fn ready(port: &Port, container: &ServerContainer) -> Result<(), EnvError> {
     let name = format!("{} {}", container.spec().kind, container.spec().pin);
     let what = format!("{name} to be ready");
-    let outcome = wait::until(&what, Instant::now() + BOOT_DEADLINE, LOOK_EVERY, || async {
+    let outcome = wait::until(&what, Instant::now() + boot_deadline(), LOOK_EVERY, || async {
         if let Some(end) = ended(container).await {
             return Seen::Done(Err(end));
         }
@@ -285,6 +287,13 @@ async fn ready(port: &Port, container: &ServerContainer) -> Result<(), EnvError>
     };
     let tail = container.log_tail(12).await;
     Err(EnvError::new(format!("{name} never became ready"), format!("{why}; its log ends: {tail}")))
+}
+
+fn boot_deadline() -> Duration {
+    std::env::var(BOOT_DEADLINE_VARIABLE)
+        .ok()
+        .and_then(|seconds| seconds.parse().ok())
+        .map_or(BOOT_DEADLINE, Duration::from_secs)
 }
 
 /// Why a container is not running any more, if so.

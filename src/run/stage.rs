@@ -2,7 +2,7 @@
 //! Faults reach it as their `Ground`; phases and settle use it directly.
 //! It must never be shared between units: what they share are servers, by lease.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -44,6 +44,8 @@ pub struct Stage {
     pub names: UnitNames,
     pub ledger: UnitLedger,
     pub program: Program,
+    /// What the manifest says that the worker's client can do.
+    pub capabilities: BTreeSet<String>,
     pub spawner: Spawner,
     pub board: Board,
     pub logs: PathBuf,

@@ -14,15 +14,7 @@ use ackproof::names::BrokerKind;
 use ackproof::suite::model::{
     DeadLetterTopology, Destination, Presence, SubscriptionType, Topology,
 };
-
-/// Whether containers may be started here.
-pub fn enabled() -> bool {
-    let on = std::env::var("ACKPROOF_LIVE").is_ok_and(|value| value == "1");
-    if !on {
-        eprintln!("skipped: set ACKPROOF_LIVE=1 to start containers");
-    }
-    on
-}
+use ackproof::wait::{self, Seen};
 
 /// Pins to try, from a variable like `ACKPROOF_LIVE_KAFKA=4.3.1,4.4.0`.
 pub fn pins(variable: &str, default: &str) -> Vec<String> {
@@ -70,13 +62,14 @@ impl Server {
 
     async fn ready(&self) {
         let deadline = Instant::now() + Duration::from_secs(180);
-        loop {
+        wait::until("the server", deadline, Duration::from_millis(50), || async {
             match self.broker.probe_ready().await {
-                Ok(()) => return,
-                Err(error) if Instant::now() > deadline => panic!("never ready: {error}"),
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+                Ok(()) => Seen::Done(()),
+                Err(error) => Seen::NotYet(error.to_string()),
             }
-        }
+        })
+        .await
+        .unwrap();
     }
 
     /// SIGKILL and a start of the same container.

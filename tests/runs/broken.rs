@@ -1,7 +1,7 @@
 //! What must never pass: evidence that proves nothing, servers that are not what they should be.
 
 use super::engine::{docker, left_of};
-use super::program::{Ended, run, run_with};
+use super::program::{Ended, command, ended, run, run_with};
 
 const KAFKA_STORY: &str = "id(at-least-once/sigkill-before-ack@kafka*)";
 
@@ -47,7 +47,7 @@ fn a_server_that_is_not_the_pinned_one_is_no_evidence() {
 fn a_server_killed_for_lack_of_memory_is_said_to_be_so() {
     let ended = run_with(
         &["run", "suites", "--filter", KAFKA_STORY],
-        &[("ACKPROOF_SERVER_MEMORY_MB", "24")],
+        &[("ACKPROOF_SERVER_MEMORY_MB", "64")],
     );
     ended.expect_code(3).expect_strict_xml();
     expect_cause(&ended, "at-least-once/sigkill-before-ack@kafka", "oom");
@@ -82,6 +82,45 @@ fn an_image_that_nobody_has_is_named_with_every_way_that_was_tried() {
     ended.expect_code(3).expect_strict_xml();
     expect_cause(&ended, "at-least-once/sigkill-before-ack@kafka", "environment");
     assert!(ended.stdout.contains("ackproof/kafka:0.0.1"), "{}", ended.stdout);
+}
+
+#[test]
+#[ignore = "starts containers and a registry; ci/test runs it"]
+fn upstream_images_are_pulled_from_the_registry_that_the_environment_names() {
+    let (mut ours, out) = command(&["run", "suites", "--filter", KAFKA_STORY]);
+    ours.args(["--images", "upstream"]);
+    let mut check = std::process::Command::new("ci/images/registry-check");
+    check.current_dir(env!("CARGO_MANIFEST_DIR")).arg("--");
+    check.arg(ours.get_program()).args(ours.get_args());
+    let ended = ended(check.output().expect("it runs"), out);
+    ended.expect_code(0);
+    let report = ended.report();
+    let servers = report["run"]["servers"].as_array().expect("servers").clone();
+    assert_eq!(servers.len(), 2);
+    for server in servers {
+        assert_eq!(server["source"], "upstream", "{server:#}");
+        assert!(server["image"].as_str().is_some_and(|image| image.starts_with("127.0.0.1:")));
+    }
+}
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn a_server_that_never_gets_ready_is_named_with_the_end_of_its_log() {
+    docker(&["tag", "ackproof/base-jre:bookworm-17", "ackproof/postgres:17.98"]);
+    let ended = run_with(
+        &[
+            "run",
+            "fixtures/suites/violations",
+            "--set",
+            "imposter",
+            "--filter",
+            "id(violations/control-that-passes)",
+        ],
+        &[("ACKPROOF_BOOT_DEADLINE_S", "5")],
+    );
+    docker(&["rmi", "ackproof/postgres:17.98"]);
+    ended.expect_code(3).expect_strict_xml();
+    expect_cause(&ended, "violations/control-that-passes", "environment");
 }
 
 #[test]

@@ -24,6 +24,7 @@ use crate::faults::admin::AdminAction;
 use crate::faults::withhold::Piece;
 use crate::names::{BrokerKind, TopicRole};
 use crate::suite::model::{Presence, Topology};
+use crate::wait::{self, Seen};
 
 /// Group id of clients that look at topics; nothing ever joins it or commits for it.
 const OBSERVER_GROUP: &str = "ackproof-observer";
@@ -110,20 +111,16 @@ impl KafkaObserver {
         what: &str,
         met: impl Fn(&Shape) -> bool,
     ) -> Result<Shape, BrokerError> {
-        let deadline = Instant::now() + REQUEST_LIMIT;
-        loop {
-            let shape = self.shape(topic).await?;
-            if met(&shape) {
-                return Ok(shape);
+        let what = format!("{topic} {what}");
+        wait::until(&what, Instant::now() + REQUEST_LIMIT, LOOK_EVERY, || async {
+            match self.shape(topic).await {
+                Ok(shape) if met(&shape) => Seen::Done(Ok(shape)),
+                Ok(shape) => Seen::NotYet(format!("{shape:?}")),
+                Err(error) => Seen::Done(Err(error)),
             }
-            if Instant::now() > deadline {
-                return Err(trouble(
-                    "wait for metadata",
-                    &format!("{topic} {what}: last seen {shape:?}"),
-                ));
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        })
+        .await
+        .map_err(|e| trouble("wait for metadata", &e.to_string()))?
     }
 
     /// Watermarks of every partition, or nothing if the topic is absent.
@@ -338,6 +335,8 @@ impl Broker for KafkaObserver {
 }
 
 /// Why nothing happens for a dead letter subscription.
+/// How often something that is about to change is looked at again.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 const NO_PIECE: &str = "Kafka has no subscriptions that exist before their first member";
 
 /// rdkafka's calls block: they go to threads that may.

@@ -9,10 +9,13 @@ use serde::de::DeserializeOwned;
 
 use crate::brokers::{Answer, BrokerError};
 use crate::names::BrokerKind;
+use crate::wait::{self, Seen};
 
 /// Bound of one request; the server's own admin timeouts are longer.
 const REQUEST_LIMIT: Duration = Duration::from_secs(9);
 const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+/// How often something that is about to change is looked at again.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long a topic may be nobody's: while its owner is looked up the server may redirect (307) to
 /// the port that it knows of itself.
 const OWNER_LIMIT: Duration = Duration::from_secs(8);
@@ -106,18 +109,21 @@ impl Admin {
     ) -> Result<Response, BrokerError> {
         let what = format!("{method} {}", path.join("/"));
         let url = self.url(path, query);
-        let deadline = Instant::now() + OWNER_LIMIT;
-        loop {
+        let waited = format!("an owner for {what}");
+        wait::until(&waited, Instant::now() + OWNER_LIMIT, LOOK_EVERY, || async {
             let mut request = self.http.request(method.clone(), url.clone());
             if let Some(body) = body {
                 request = request.header("content-type", "application/json").body(body.to_owned());
             }
-            let response = request.send().await.map_err(|e| trouble(&what, &with_causes(&e)))?;
-            if response.status() != StatusCode::TEMPORARY_REDIRECT || Instant::now() > deadline {
-                return Ok(response);
+            match request.send().await.map_err(|e| trouble(&what, &with_causes(&e))) {
+                Ok(response) if response.status() == StatusCode::TEMPORARY_REDIRECT => {
+                    Seen::NotYet(String::from("redirected: no broker owns it"))
+                }
+                answered => Seen::Done(answered),
             }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        })
+        .await
+        .map_err(|e| trouble(&what, &e.to_string()))?
     }
 
     pub async fn call(

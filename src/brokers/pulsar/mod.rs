@@ -24,12 +24,15 @@ use crate::faults::admin::AdminAction;
 use crate::faults::withhold::Piece;
 use crate::names::{BrokerKind, Grade, TopicRole};
 use crate::suite::model::{Presence, Topology};
+use crate::wait::{self, Seen};
 
 /// A new subscription begins with everything that the topic still holds.
 const EARLIEST: &str = r#"{"ledgerId":-1,"entryId":-1}"#;
 
 /// How long a topic may take to answer after an unload, or a namespace to be gone.
 const SETTLE_LIMIT: Duration = Duration::from_secs(8);
+/// How often something that is about to change is looked at again.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The observer of one Pulsar.
 pub struct PulsarObserver {
@@ -54,20 +57,24 @@ impl PulsarObserver {
     async fn delete_namespace(&self, namespace: &str) -> Result<(), BrokerError> {
         let what = "delete a namespace";
         let path = namespace_path(namespace);
-        let deadline = Instant::now() + SETTLE_LIMIT;
-        loop {
-            let response = self.admin.response(Method::DELETE, &path, &[("force", "true")], None);
-            let reply = admin::reply(response.await?).await?;
-            if reply.is_success() || reply.status == 404 {
-                return Ok(());
+        let force = [("force", "true")];
+        let delete = async || {
+            let response = self.admin.response(Method::DELETE, &path, &force, None).await?;
+            admin::reply(response).await
+        };
+        wait::until(what, Instant::now() + SETTLE_LIMIT, LOOK_EVERY, || async {
+            match delete().await {
+                Ok(reply) if reply.is_success() || reply.status == 404 => Seen::Done(Ok(())),
+                // Something in it is just being closed or loaded.
+                Ok(reply) if reply.status == 409 || reply.status >= 500 => {
+                    Seen::NotYet(reply.shown())
+                }
+                Ok(reply) => Seen::Done(Err(trouble(what, &reply.shown()))),
+                Err(error) => Seen::Done(Err(error)),
             }
-            // 409 and 5xx: something in it is just being closed or loaded.
-            let passing = reply.status == 409 || reply.status >= 500;
-            if !passing || Instant::now() > deadline {
-                return Err(trouble(what, &reply.shown()));
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+        })
+        .await
+        .map_err(|e| trouble(what, &e.to_string()))?
     }
 
     async fn create_topic(&self, topic: &str, partitions: u32) -> Result<Reply, BrokerError> {
@@ -89,14 +96,15 @@ impl PulsarObserver {
 
     /// Asks until the topic answers: right after an unload it is just being loaded again.
     async fn until_answered(&self, method: Method, path: &[&str]) -> Result<Reply, BrokerError> {
-        let deadline = Instant::now() + SETTLE_LIMIT;
-        loop {
-            let reply = self.admin.call(method.clone(), path, None).await?;
-            if reply.status < 500 || Instant::now() > deadline {
-                return Ok(reply);
+        let what = format!("an answer to {method} {}", path.join("/"));
+        wait::until(&what, Instant::now() + SETTLE_LIMIT, LOOK_EVERY, || async {
+            match self.admin.call(method.clone(), path, None).await {
+                Ok(reply) if reply.status >= 500 => Seen::NotYet(reply.shown()),
+                answered => Seen::Done(answered),
             }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        })
+        .await
+        .map_err(|e| trouble("have the topic answer", &e.to_string()))?
     }
 
     async fn unload_and_trim(&self, name: &str) -> Result<Answer, BrokerError> {

@@ -31,7 +31,7 @@ const RESERVED: [&str; 6] = [
 ];
 
 /// Less to start, and limits that tests may go down to. A scenario's own settings replace these.
-const DEFAULTS: [(&str, &str); 12] = [
+const DEFAULTS: [(&str, &str); 13] = [
     ("systemTopicEnabled", "false"),
     ("topicLevelPoliciesEnabled", "false"),
     ("webSocketServiceEnabled", "false"),
@@ -46,6 +46,8 @@ const DEFAULTS: [(&str, &str); 12] = [
     ("delayedDeliveryTickTimeMillis", "100"),
     // A frozen consumer is noticed in 5 to 9 s instead of a minute.
     ("keepAliveIntervalSeconds", "5"),
+    // What nobody reads must go by a named action only, never by a clock of the server.
+    ("brokerDeleteInactiveTopicsEnabled", "false"),
 ];
 
 /// The container of a standalone Pulsar with the given pin.
