@@ -128,6 +128,75 @@ fn an_empty_history_never_holds() {
     }
 }
 
+/// What a person reads has the numbers in it, not only the three answers.
+#[test]
+fn observations_are_sentences_with_numbers() {
+    let observed = |folder: &str, name: &str| {
+        let mut cases = golden::cases().into_iter();
+        let case = cases.find(|case| case.folder == folder && case.name == name).unwrap();
+        case.spec.examine(&case.story.history()).observed
+    };
+    for (folder, name, text) in [
+        ("effects", "one-each", "2 events with 1"),
+        ("effects", "none", "1 event with 0, 1 event with 1; e-0002: 0 for shop"),
+        ("effects", "nobody-planned-it", "2 events with 1; e-0007: nobody planned it (shop)"),
+        (
+            "effects",
+            "unknown-publication-without-effect",
+            "1 event with 1, 1 unknown publication that may not exist",
+        ),
+        (
+            "deliveries.exactly",
+            "twice",
+            "events × handings-over: 1 × 1, 1 × 2; shown: 1 by claimed; e-0002: 2",
+        ),
+        ("deliveries.exactly", "once-each", "events × handings-over: 2 × 1; shown: 2 by claimed"),
+        ("deliveries", "nothing-struck", "no event; nothing was examined"),
+        ("drained", "one-left", "2 messages, left: e-0002; e-0002: orders/0@1 is left (shop)"),
+        (
+            "conserved",
+            "unknown-publication-may-exist",
+            "1 effect, 1 publication that may exist, lost: none",
+        ),
+        ("hot_loop", "once-each", "2 handings over of 2 events"),
+        ("hot_loop", "stopped-at-the-cap", "20 handings over of 2 events; e-0002: 2 times"),
+        ("links_only", "through-links", "2 sockets through links"),
+        ("within_limit", "past-the-limit", "at most 1400 ms of 1000 ms; e-0001: 1400 ms"),
+        ("unretained", "counted-and-gone", "2 published, 0 events kept; gone: e-0002, e-0003"),
+        ("dead_letters", "one-twice", "3 letters of 2 events"),
+        ("not_advanced", "stays", "1 reading"),
+        (
+            "redrive_known",
+            "recorded-and-copied",
+            "2 letters recorded; at the interruption 1 known, then 1",
+        ),
+        (
+            "overlap",
+            "the-second-waits-for-the-first",
+            "the database saw a wait in 1 event, a second effect in 0",
+        ),
+        (
+            "published",
+            "acknowledged-and-trimmed",
+            "0 messages in the log; 1 acknowledged by all and trimmed, which is legal",
+        ),
+        ("settled", "nothing-changed", "audit rows: 1, then 1"),
+    ] {
+        assert_eq!(observed(folder, name), text, "{folder}/{name}");
+    }
+}
+
+/// A claim does not say for which destination it is, so with two of them no number is a number.
+#[test]
+fn deliveries_of_several_destinations_cannot_be_told() {
+    let mut cases = golden::cases().into_iter();
+    let case = cases.find(|case| case.folder == "deliveries.exactly" && case.name == "once-each");
+    let mut case = case.unwrap();
+    case.spec.scope.destinations.insert(String::from("warehouse"));
+    let finding = case.spec.examine(&case.story.history());
+    assert_eq!(finding.result, FindingResult::Indeterminate, "{}", finding.observed);
+}
+
 /// The same history gives the same finding, and the events that it names are in it.
 #[test]
 fn findings_are_pure_and_name_the_events_that_break_the_rule() {

@@ -57,7 +57,7 @@ impl Check for Published {
                 }
             }
         }
-        let read = counted(read.len() as u64, "entry read");
+        let read = format!("{} in the log", counted(read.len() as u64, "message"));
         tally.decide(match trimmed {
             0 => read,
             _ => format!("{read}; {trimmed} acknowledged by all and trimmed, which is legal"),

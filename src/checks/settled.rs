@@ -52,7 +52,7 @@ impl Check for Settled {
             }
         }
         unmet(history, &mut tally);
-        tally.decide(format!("{} audit rows, then {}", last.len(), later.len()))
+        tally.decide(format!("audit rows: {}, then {}", last.len(), later.len()))
     }
 }
 
