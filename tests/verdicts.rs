@@ -39,7 +39,10 @@ fn the_world_passes_as_it_is() {
     assert_eq!(cell.database_attested.as_deref(), Some("17.5"));
     assert_eq!(cell.client_attested.as_deref(), Some("2.1.0"));
     assert_eq!(cell.histories.len(), 3);
-    assert_eq!(cell.reproduce, format!("ackproof run suites --set current --filter 'id({})'", cell.id));
+    assert_eq!(
+        cell.reproduce,
+        format!("ackproof run suites --set current --filter 'id({})'", cell.id)
+    );
     assert_eq!((report.summary.pass, report.summary.cells), (1, 1));
     assert_eq!((report.summary.controls, report.summary.controls_caught), (1, 1));
     assert_eq!((report.exit_code(), report.run.root_hash.as_str()), (0, "root"));

@@ -81,7 +81,11 @@ async fn run_plan(
         },
         out: out.clone(),
         jobs: options.jobs.unwrap_or_else(|| cpus() * 4),
-        workers: build_workers(plan, manifests, &notices).await,
+        // Without an engine nothing can run, and a build would only delay that answer.
+        workers: match &engine {
+            Ok(_) => build_workers(plan, manifests, &notices).await,
+            Err(_) => BTreeMap::new(),
+        },
         cancel: cancel_on_signal(),
         epoch,
     };

@@ -194,6 +194,9 @@ async fn run_on_servers(
     recorder: &Recorder,
 ) -> Result<(), (Cause, EnvError)> {
     let environment = |error| (Cause::Environment, error);
+    let server = shared.servers.lease(&unit.server, unit.lease).await.map_err(boot_failed)?;
+    let database =
+        shared.servers.lease(&unit.database, LeaseKind::Shared).await.map_err(boot_failed)?;
     let worker = match shared.setup.workers.get(&unit.worker_manifest) {
         Some(Ok(worker)) => worker.clone(),
         Some(Err(error)) => return Err((Cause::Toolchain, error.clone())),
@@ -202,9 +205,6 @@ async fn run_on_servers(
             return Err((Cause::Toolchain, error));
         }
     };
-    let server = shared.servers.lease(&unit.server, unit.lease).await.map_err(boot_failed)?;
-    let database =
-        shared.servers.lease(&unit.database, LeaseKind::Shared).await.map_err(boot_failed)?;
     let _ = shared.notices.send(ProgressEvent::UnitStarted {
         unit: unit.id.clone(),
         ordinal: index + 1,
