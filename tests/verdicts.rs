@@ -41,7 +41,7 @@ fn the_world_passes_as_it_is() {
     assert_eq!(cell.histories.len(), 3);
     assert_eq!(
         cell.reproduce,
-        format!("ackproof run suites --set current --filter 'id({})'", cell.id)
+        format!("ackproof run 'my suites' --set previous --seed=7 --filter 'id({})'", cell.id)
     );
     assert_eq!((report.summary.pass, report.summary.cells), (1, 1));
     assert_eq!((report.summary.controls, report.summary.controls_caught), (1, 1));

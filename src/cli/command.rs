@@ -79,7 +79,7 @@ struct RunArguments {
     keep: bool,
     /// How many units run side by side; 4 for each core by default.
     #[arg(long)]
-    jobs: Option<usize>,
+    jobs: Option<std::num::NonZeroUsize>,
 }
 
 #[derive(Debug, Args)]
@@ -158,7 +158,7 @@ async fn dispatch(verb: Verb) -> u8 {
                 out: arguments.out,
                 images: arguments.images,
                 keep: if arguments.keep { Keep::Everything } else { Keep::Nothing },
-                jobs: arguments.jobs,
+                jobs: arguments.jobs.map(std::num::NonZeroUsize::get),
                 command: std::env::args().collect(),
             };
             run::run(options).await

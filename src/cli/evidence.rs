@@ -3,8 +3,10 @@
 //! It must never repair or leave out a file: what is damaged is an error at its place.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::{Flock, FlockArg};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -17,6 +19,8 @@ use crate::verdict::{self, RunRecord, RunReport};
 pub const PLAN: &str = "plan.json";
 /// Name of the run's own record below the output directory.
 pub const RUN: &str = "run.json";
+/// Locked while a run writes into the directory.
+const LOCK: &str = ".ackproof.lock";
 /// Version of `run.json`.
 pub const RUN_VERSION: u32 = 1;
 
@@ -55,14 +59,13 @@ pub fn judge(dir: &Path) -> Result<RunReport, EvidenceError> {
     let mut histories = BTreeMap::new();
     for (unit, ran) in &run.units {
         let path = dir.join(&ran.history);
-        let found = sha256_of_file(&path).unwrap_or_default();
+        // A pipe or device in its place would never end.
+        let found =
+            if path.is_file() { sha256_of_file(&path).unwrap_or_default() } else { String::new() };
         let history = if found == ran.sha256 {
             History::read(&path).map_err(|e| e.to_string())
         } else {
-            Err(format!(
-                "{} is not the file that the run recorded: its SHA-256 differs",
-                ran.history
-            ))
+            Err(altered(&ran.history, &found))
         };
         hashes.push((ran.history.clone(), found));
         histories.insert(unit.clone(), history);
@@ -70,7 +73,17 @@ pub fn judge(dir: &Path) -> Result<RunReport, EvidenceError> {
     Ok(verdict::judge(&plan, &run, &histories, &root_hash(&hashes)))
 }
 
+fn altered(name: &str, found: &str) -> String {
+    if found.is_empty() {
+        return format!("{name} is missing or cannot be read");
+    }
+    format!("{name} was changed after the run: its SHA-256 differs")
+}
+
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T, EvidenceError> {
+    if path.exists() && !path.is_file() {
+        return Err(error(path, "it is no regular file"));
+    }
     let bytes = std::fs::read(path).map_err(|e| error(path, e))?;
     serde_json::from_slice(&bytes).map_err(|e| error(path, e))
 }
@@ -85,14 +98,35 @@ pub fn write<T: Serialize>(dir: &Path, name: &str, value: &T) -> Result<(), Evid
     crate::reports::write_atomically(dir, name, &(text + "\n")).map_err(|e| error(&path, e))
 }
 
+/// An output directory that this run alone may write, until it is dropped.
+#[derive(Debug)]
+pub struct OutputDirectory {
+    pub path: PathBuf,
+    _lock: Flock<File>,
+}
+
 /// Makes the output directory ready: what an earlier run wrote there goes away, nothing else does.
 ///
 /// # Errors
-/// When it cannot be created or cleared.
-pub fn prepare(dir: &Path) -> Result<PathBuf, EvidenceError> {
+/// When it cannot be created or cleared, holds anything but a run's output, or is in use.
+pub fn prepare(dir: &Path) -> Result<OutputDirectory, EvidenceError> {
+    if dir.exists() && !dir.is_dir() {
+        return Err(error(dir, "it is a file; name a folder"));
+    }
     std::fs::create_dir_all(dir).map_err(|e| error(dir, e))?;
     let dir = dir.canonicalize().map_err(|e| error(dir, e))?;
-    let files = [PLAN, RUN, crate::reports::JUNIT, crate::reports::JSON, crate::reports::SUMMARY];
+    let foreign = std::fs::read_dir(&dir)
+        .map_err(|e| error(&dir, e))?
+        .filter_map(Result::ok)
+        .any(|entry| entry.file_name() != LOCK);
+    if foreign && !is_output(&dir) {
+        let why = "it holds files that are no run's output; name an empty or a new folder";
+        return Err(error(&dir, why));
+    }
+    let lock = File::create(dir.join(LOCK)).map_err(|e| error(&dir, e))?;
+    let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock)
+        .map_err(|_| error(&dir, "another run writes into it; name another folder"))?;
+    let files = [RUN, crate::reports::JUNIT, crate::reports::JSON, crate::reports::SUMMARY, PLAN];
     for name in files {
         let path = dir.join(name);
         if path.is_file() {
@@ -105,5 +139,11 @@ pub fn prepare(dir: &Path) -> Result<PathBuf, EvidenceError> {
             std::fs::remove_dir_all(&path).map_err(|e| error(&path, e))?;
         }
     }
-    Ok(dir)
+    Ok(OutputDirectory { path: dir, _lock: lock })
+}
+
+/// Whether an earlier run wrote here: its plan says so, in any version.
+fn is_output(dir: &Path) -> bool {
+    let plan = read::<serde_json::Value>(&dir.join(PLAN));
+    plan.is_ok_and(|plan| plan["suite_hash"].is_string() && plan["units"].is_array())
 }

@@ -44,7 +44,14 @@ pub async fn run(options: Options) -> u8 {
         Ok(selected) => selected,
         Err(problems) => return select::report(&problems),
     };
-    match run_plan(&options, &selected.plan, &selected.manifests, epoch).await {
+    let out = match evidence::prepare(&options.out) {
+        Ok(out) => out,
+        Err(error) => {
+            output::message(&format!("cannot use --out: {error}"));
+            return exit::USAGE;
+        }
+    };
+    match run_plan(&options, &out.path, &selected.plan, &selected.manifests, epoch).await {
         Ok(code) => code,
         Err(error) => {
             output::message(&error);
@@ -55,17 +62,18 @@ pub async fn run(options: Options) -> u8 {
 
 async fn run_plan(
     options: &Options,
+    out: &Path,
     plan: &Plan,
     manifests: &[(Manifest, PathBuf)],
     epoch: Instant,
 ) -> Result<u8, String> {
-    let out = evidence::prepare(&options.out).map_err(|e| format!("cannot use --out: {e}"))?;
     let lock = RunLock::take(options.keep).map_err(|e| e.to_string())?;
-    evidence::write(&out, evidence::PLAN, plan).map_err(|e| e.to_string())?;
+    evidence::write(out, evidence::PLAN, plan).map_err(|e| e.to_string())?;
     let started = jiff::Timestamp::now().to_string();
     let (notices, showing) = show_progress();
     let _ =
         notices.send(ProgressEvent::PlanReady { cells: plan.cells.len(), units: plan.units.len() });
+    let cancel = cancel_on_signal();
     let engine = Engine::connect().await;
     if let Ok(engine) = &engine {
         sweep_dead_runs(engine, &notices).await;
@@ -79,22 +87,24 @@ async fn run_plan(
             labels: lock.labels(),
             keep: options.keep,
         },
-        out: out.clone(),
+        out: out.to_owned(),
         jobs: options.jobs.unwrap_or_else(|| cpus() * 4),
         // Without an engine nothing can run, and a build would only delay that answer.
         workers: match &engine {
-            Ok(_) => build_workers(plan, manifests, &notices).await,
+            Ok(_) => build_workers(plan, manifests, &notices, cancel.clone()).await,
             Err(_) => BTreeMap::new(),
         },
-        cancel: cancel_on_signal(),
+        cancel,
         epoch,
     };
     let executed = execute(plan, setup, notices).await.map_err(|e| e.to_string())?;
     showing.await.map_err(|e| e.to_string())?;
     let record = record(options, &lock, started, epoch, engine.as_ref().ok(), executed);
-    evidence::write(&out, evidence::RUN, &record).map_err(|e| e.to_string())?;
+    evidence::write(out, evidence::RUN, &record).map_err(|e| {
+        format!("the run has ended and cannot be judged: {e}; free what is lacking and run again")
+    })?;
     drop(lock);
-    finish(&out)
+    finish(out)
 }
 
 /// Judges what is on disk and writes the reports.
@@ -141,6 +151,7 @@ async fn build_workers(
     plan: &Plan,
     manifests: &[(Manifest, PathBuf)],
     notices: &Notices,
+    mut cancel: watch::Receiver<bool>,
 ) -> BTreeMap<String, Result<ReadyWorker, EnvError>> {
     let mut workers = BTreeMap::new();
     for (manifest, folder) in manifests {
@@ -151,7 +162,14 @@ async fn build_workers(
         let _ = notices.send(ProgressEvent::WorkerBuilding { worker: worker.clone() });
         let begun = Instant::now();
         let built = match folder.canonicalize() {
-            Ok(folder) => build::build(manifest, &folder).await.map(|built| ready(manifest, built)),
+            Ok(folder) => tokio::select! {
+                built = build::build(manifest, &folder) => {
+                    built.map(|built| ready(manifest, built))
+                }
+                _ = cancel.wait_for(|cancelled| *cancelled) => {
+                    Err(EnvError::new(&worker, "its build was interrupted"))
+                }
+            },
             Err(error) => Err(EnvError::new(folder.display().to_string(), error)),
         };
         let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -173,20 +191,23 @@ fn ready(manifest: &Manifest, built: BuiltWorker) -> ReadyWorker {
     ReadyWorker { program: built.program, capabilities }
 }
 
-/// Becomes true at the first SIGINT or SIGTERM. Dropping the run's future does the rest: units end,
-/// servers are removed, and reports say what did not finish.
+/// Becomes true at the first SIGINT, SIGTERM or SIGHUP: units end, servers are removed, and the
+/// reports say what did not finish.
 fn cancel_on_signal() -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
         use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut interrupt), Ok(mut terminate)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-        else {
+        let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = (
+            signal(SignalKind::interrupt()),
+            signal(SignalKind::terminate()),
+            signal(SignalKind::hangup()),
+        ) else {
             return;
         };
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
         }
         output::message("interrupted: ending units, removing servers, writing reports …");
         let _ = sender.send(true);

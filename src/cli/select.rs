@@ -46,6 +46,11 @@ pub fn select(
         request.profile = Some(DEFAULT_PROFILE.to_owned());
     }
     let manifests = manifests(workers)?;
+    if manifests.is_empty() {
+        let message = format!("no worker.yaml in {} or in a folder below", workers.display());
+        let help = String::from("run from the checkout, or name the folder with --workers");
+        return Err(vec![Problem::of_request(message, Some(help))]);
+    }
     request.manifests = manifests.iter().map(|(manifest, _)| manifest.clone()).collect();
     let plan = plan::build(&loaded, &request)?;
     Ok(Selected { plan, manifests })

@@ -4,6 +4,7 @@
 
 pub mod container;
 pub mod engine;
+pub mod family;
 pub mod health;
 pub mod image;
 pub mod ledger;

@@ -53,8 +53,11 @@ impl RunLock {
             let Ok(file) = OpenOptions::new().write(true).create_new(true).open(&path) else {
                 continue;
             };
-            let lock =
-                Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, e)| error(&e))?;
+            let Ok(lock) = Flock::lock(file, FlockArg::LockExclusiveNonblock) else { continue };
+            if !path.exists() {
+                // A sweep took the file between its creation and its lock.
+                continue;
+            }
             return Ok(Self { id, path, keep, _lock: lock });
         }
         Err(error(&"no free name for a lock file"))
@@ -86,6 +89,23 @@ impl Drop for RunLock {
     fn drop(&mut self) {
         // Whatever is left of the run after this point belongs to the next sweep.
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The lock file of a run on this machine.
+pub fn lock_of(run: &str) -> PathBuf {
+    state_folder().join("runs").join(format!("{run}.lock"))
+}
+
+/// Removes lock files that nobody holds, of runs that are dead.
+pub fn remove_dead_locks() {
+    let Ok(entries) = fs::read_dir(state_folder().join("runs")) else { return };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let Ok(file) = File::open(&path) else { continue };
+        // Held while it is removed, so that no run can take this very file meanwhile.
+        if let Ok(_held) = Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            let _ = fs::remove_file(&path);
+        }
     }
 }
 

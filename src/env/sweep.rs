@@ -12,7 +12,10 @@ use bollard::query_parameters::{
 
 use super::EnvError;
 use super::engine::Engine;
-use super::run_lock::{LABEL_HOST, LABEL_KEEP, LABEL_LOCK, LABEL_RUN, is_free, machine};
+use super::family;
+use super::run_lock::{
+    LABEL_HOST, LABEL_KEEP, LABEL_LOCK, LABEL_RUN, is_free, lock_of, machine, remove_dead_locks,
+};
 
 /// Whether kept runs are swept too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +78,22 @@ pub async fn sweep(engine: &Engine, scope: SweepScope) -> Result<Swept, EnvError
             swept.runs.insert(run);
         }
     }
+    end_orphans();
+    remove_dead_locks();
     Ok(swept)
+}
+
+/// Ends what workers of dead runs had started and left behind.
+fn end_orphans() {
+    for mark in family::marks() {
+        // `ap-<run>-<unit>/<worker>/<incarnation>`: see the run's stage.
+        let run = mark
+            .strip_prefix("ap-")
+            .and_then(|rest| Some(rest.split('/').next()?.rsplit_once('-')?.0));
+        if run.is_some_and(|run| is_free(&lock_of(run))) {
+            family::end(&mark);
+        }
+    }
 }
 
 /// What is left of runs at the engine, dead or alive, by run id: for `doctor` and tests.

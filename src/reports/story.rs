@@ -232,8 +232,9 @@ pub fn next_step(cause: Cause) -> &'static str {
             "a tool that builds or runs the worker is missing; `ackproof doctor` names it"
         }
         Cause::RunnerError => {
-            "ackproof itself failed; run the cell again with --keep and report it together with \
-             its history"
+            "the reason says what failed: a worker that breaks the protocol is to be mended there, \
+             evidence that was changed after the run cannot be judged, and anything else is a \
+             fault of ackproof: run the cell again with --keep and report it with its history"
         }
         Cause::HealNotVerified => {
             "what the fault changed was not seen to be back, so nothing after it counts; read the \

@@ -20,6 +20,8 @@ struct State {
     signalled: BTreeMap<Process, i32>,
     /// Processes that have not said hello yet, with the time of their start.
     silent: BTreeMap<Process, Instant>,
+    /// Processes that said bye.
+    parted: BTreeSet<Process>,
     received: BTreeMap<String, Vec<Process>>,
     held: BTreeMap<Process, At>,
     deliveries: u64,
@@ -67,6 +69,21 @@ impl Board {
     /// A process said hello.
     pub fn note_hello(&self, process: &Process) {
         self.lock().silent.remove(process);
+    }
+
+    /// Whether a process that lives has not said hello yet.
+    pub fn is_silent(&self, process: &Process) -> bool {
+        self.lock().silent.contains_key(process)
+    }
+
+    /// A process said bye: it has nothing more to say.
+    pub fn note_parted(&self, process: Process) {
+        self.lock().parted.insert(process);
+    }
+
+    /// Whether a process said bye.
+    pub fn has_parted(&self, process: &Process) -> bool {
+        self.lock().parted.contains(process)
     }
 
     /// A process that was started so long ago and has not said hello.

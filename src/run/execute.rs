@@ -225,6 +225,7 @@ async fn run_on_servers(
         names: broker.names(&prefix, &unit.topology),
         deadline: Instant::now() + Duration::from_secs(u64::from(unit.limits.deadline_s)),
         unit,
+        mark: prefix,
         short,
         recorder: recorder.clone(),
         server: Arc::clone(&server.server),
@@ -265,6 +266,9 @@ impl Drop for KillOnDrop {
         for worker in self.0.alive() {
             self.0.board.note_signalled(worker.process.clone(), 9);
             let _ = worker.kill();
+        }
+        for worker in self.0.all() {
+            worker.end_family();
         }
     }
 }

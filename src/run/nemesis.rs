@@ -55,7 +55,33 @@ pub fn trouble(stage: &Stage, cause: Cause, place: &str, detail: String) {
     stage.recorder.record(Event::Trouble { cause, place: place.to_owned(), detail });
 }
 
+/// What is wrong with a message at this place of a worker's talk, if anything.
+fn out_of_order(stage: &Stage, process: &Process, message: &FromWorker) -> Option<String> {
+    let hello = matches!(message, FromWorker::Hello { .. });
+    if stage.board.has_parted(process) {
+        return Some(String::from("it went on after its bye"));
+    }
+    if hello != stage.board.is_silent(process) {
+        let what = if hello { "it said hello twice" } else { "it spoke before its hello" };
+        return Some(String::from(what));
+    }
+    let event = match message {
+        FromWorker::At { event, .. } | FromWorker::Result { event: Some(event), .. } => event,
+        _ => return None,
+    };
+    let known = stage.unit.workload.events;
+    let planned = (1..=known).any(|ordinal| super::workload::event_id(ordinal) == *event);
+    (!planned).then(|| {
+        let shown: String = event.chars().take(40).flat_map(char::escape_default).collect();
+        format!("it names event '{shown}', which the workload does not have")
+    })
+}
+
 fn message_came(stage: &Arc<Stage>, process: Process, message: FromWorker) {
+    if let Some(what) = out_of_order(stage, &process, &message) {
+        garbage_came(stage, process, what);
+        return;
+    }
     match message {
         FromWorker::Hello { protocol, clients, capabilities, .. } => {
             capabilities_agree(stage, &process, &capabilities);
@@ -102,6 +128,7 @@ fn message_came(stage: &Arc<Stage>, process: Process, message: FromWorker) {
             stage.recorder.record(Event::ClaimProgress { process, redrive, done, stage: of });
         }
         FromWorker::Bye { reason, error } => {
+            stage.board.note_parted(process.clone());
             stage.recorder.record(Event::ClaimBye { process, reason, error });
         }
     }

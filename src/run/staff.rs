@@ -49,6 +49,7 @@ pub async fn start_process(stage: &Stage, name: &str, process: Process) -> Resul
         &stage.spawner,
         stage.program.clone(),
         process.clone(),
+        &stage.mark,
         &log,
         stage.said.clone(),
     )

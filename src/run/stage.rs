@@ -37,6 +37,8 @@ pub struct Stage {
     pub unit: Unit,
     /// Unique in the run, safe in every name, for example `u03`.
     pub short: String,
+    /// What marks the processes of this unit's workers: run and unit.
+    pub mark: String,
     pub recorder: Recorder,
     pub server: Arc<Server>,
     pub database: Arc<Server>,
@@ -58,6 +60,12 @@ impl Stage {
     /// A worker process that was started, dead or alive.
     pub fn worker(&self, process: &Process) -> Option<Arc<LiveWorker>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner).get(process).cloned()
+    }
+
+    /// All worker processes that were ever started.
+    pub fn all(&self) -> Vec<Arc<LiveWorker>> {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        live.values().cloned().collect()
     }
 
     /// All worker processes that are not reaped yet.
@@ -196,11 +204,15 @@ impl Ground for Stage {
     fn sample_sockets(&self, why: &str) {
         let links = [self.server.link.port(), self.database.link.port()];
         for worker in self.alive() {
-            let remotes = sockets::remotes_of(worker.pid);
+            // A process that the worker started is the worker as well.
+            let mut family = worker.family();
+            family.push(worker.pid);
+            family.sort_unstable();
+            family.dedup();
+            let remotes = family.into_iter().flat_map(sockets::remotes_of);
             let through = |port: u16| links.contains(&port);
-            let (linked, direct): (Vec<_>, Vec<_>) = remotes
-                .into_iter()
-                .partition(|remote| remote.ip().is_loopback() && through(remote.port()));
+            let (linked, direct): (Vec<_>, Vec<_>) =
+                remotes.partition(|remote| remote.ip().is_loopback() && through(remote.port()));
             self.recorder.record(Event::Sockets {
                 why: why.to_owned(),
                 process: worker.process.clone(),

@@ -85,15 +85,32 @@ pub(super) fn report(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> C
         controls,
         waits: waits(subject),
         histories: histories(cell, run),
-        reproduce: reproduce(cell),
+        reproduce: reproduce(cell, run),
     }
 }
 
-/// The command that runs this cell again. A control as the real worker is selected as one.
-fn reproduce(cell: &Cell) -> String {
-    let subjects = if cell.only_control { " --only-controls" } else { "" };
-    let set = &cell.set;
-    format!("ackproof run suites --set {set}{subjects} --filter 'id({})'", cell.id)
+/// The command that was given, with a filter for this cell in the place of its own selection.
+fn reproduce(cell: &Cell, run: &RunRecord) -> String {
+    const REPLACED: [&str; 4] = ["--filter", "--profile", "--out", "--jobs"];
+    let mut words = vec![String::from("ackproof")];
+    let mut given = run.command.iter().skip(1);
+    while let Some(word) = given.next() {
+        if REPLACED.contains(&word.as_str()) {
+            given.next();
+        } else if !REPLACED.iter().any(|name| word.starts_with(&format!("{name}="))) {
+            words.push(quoted(word));
+        }
+    }
+    words.push(format!("--filter 'id({})'", cell.id));
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// Precedence as the design has it: invalid evidence, a broken guarantee, what is not shown.

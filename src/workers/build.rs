@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::env::EnvError;
+use crate::env::family;
 use crate::env::process::Program;
 use crate::suite::manifest::Manifest;
 
@@ -94,6 +95,10 @@ async fn run_build(
     for (name, value) in &manifest.build.env {
         build.env(name, place(value));
     }
+    let mark = format!("build/{}/{}", std::process::id(), manifest.name);
+    build.env(family::MARK, &mark);
+    // Whatever ends this function, a signal included, ends what the build has started.
+    let _guard = EndFamily(mark);
     let output = build.output().await.map_err(|e| EnvError::new(&what, e))?;
     if output.status.success() {
         return Ok(());
@@ -105,6 +110,14 @@ async fn run_build(
         &what,
         format!("`{}` ended with {}: {tail}", command.join(" "), output.status),
     ))
+}
+
+struct EndFamily(String);
+
+impl Drop for EndFamily {
+    fn drop(&mut self) {
+        family::end(&self.0);
+    }
 }
 
 /// SHA-256 over the paths and bytes of all inputs, in the order of their paths.

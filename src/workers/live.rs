@@ -8,14 +8,19 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
 
 use super::protocol::{FromWorker, LINE_BYTES_MAX, ToWorker, parse};
 use crate::env::EnvError;
+use crate::env::family;
 use crate::env::process::{Program, SignalHandle, Spawner};
 use crate::evidence::event::{Exit, Process};
 
+/// Time after a worker's end in which its pipes have to be at theirs.
+const PIPES: Duration = Duration::from_secs(1);
 /// Lines of stderr that are kept for an error message.
 const TAIL_LINES: usize = 20;
 
@@ -35,6 +40,8 @@ pub struct LiveWorker {
     pub process: Process,
     pub pid: u32,
     signals: SignalHandle,
+    /// Marks the process and whatever it starts.
+    mark: String,
     lines: std::sync::mpsc::Sender<String>,
     tail: Arc<Mutex<VecDeque<String>>>,
 }
@@ -46,14 +53,17 @@ impl LiveWorker {
     /// When the program cannot be started or its log cannot be written.
     pub async fn start(
         spawner: &Spawner,
-        program: Program,
+        mut program: Program,
         process: Process,
+        mark: &str,
         log: &Path,
         said: UnboundedSender<Said>,
     ) -> Result<Self, EnvError> {
         let what = format!("worker {process}");
         let error = |e: &dyn std::fmt::Display| EnvError::new(&what, e);
         let log = LogFile::create(log).map_err(|e| error(&e))?;
+        let mark = format!("{mark}/{process}");
+        program.env.insert(family::MARK.to_owned(), mark.clone());
         let started = spawner.spawn(program).await?;
         let pid = started.process.pid();
         let signals = started.process.signal_handle().map_err(|e| error(&e))?;
@@ -61,19 +71,28 @@ impl LiveWorker {
         let (lines, outbox) = std::sync::mpsc::channel();
         std::thread::spawn(move || write_lines(started.stdin, &outbox));
         let heard = Arc::clone(&tail);
-        let reading_log = std::thread::spawn(move || keep_log(started.stderr, log, &heard));
+        let (log_read, log_end) = oneshot::channel();
+        std::thread::spawn(move || {
+            keep_log(started.stderr, log, &heard);
+            let _ = log_read.send(());
+        });
         let (name, sender) = (process.clone(), said.clone());
-        let reading = std::thread::spawn(move || read_lines(started.stdout, &name, &sender));
+        let (all_said, end_of_lines) = oneshot::channel();
+        std::thread::spawn(move || {
+            read_lines(started.stdout, &name, &sender);
+            let _ = all_said.send(());
+        });
         let name = process.clone();
         let child = started.process;
         tokio::spawn(async move {
             let exit = child.wait().await.unwrap_or(Exit::Code(-1));
-            // Its pipes are at their end now: whatever it said goes before its end.
-            let joined = tokio::task::spawn_blocking(move || (reading.join(), reading_log.join()));
-            let _ = joined.await;
+            // Its pipes are at their end now: whatever it said goes before its end. A child of it
+            // may hold them open; it is ended with the worker, and not waited for.
+            let pipes = async { (end_of_lines.await, log_end.await) };
+            let _ = tokio::time::timeout(PIPES, pipes).await;
             let _ = said.send(Said::Ended(name, exit));
         });
-        Ok(Self { process, pid, signals, lines, tail })
+        Ok(Self { process, pid, signals, mark, lines, tail })
     }
 
     /// Sends a message. A worker that is gone does not read it, which its end will show.
@@ -84,12 +103,24 @@ impl LiveWorker {
         }
     }
 
-    /// Sends SIGKILL through the pidfd.
+    /// Sends SIGKILL through the pidfd, and ends whatever the process has started.
     ///
     /// # Errors
     /// When it has been reaped already.
     pub fn kill(&self) -> std::io::Result<()> {
-        self.signals.kill()
+        let killed = self.signals.kill();
+        self.end_family();
+        killed
+    }
+
+    /// Ends what the process has started and left behind.
+    pub fn end_family(&self) -> usize {
+        family::end(&self.mark)
+    }
+
+    /// The process and everything that it has started, as far as it lives.
+    pub fn family(&self) -> Vec<u32> {
+        family::members(&self.mark)
     }
 
     /// Sends SIGTERM through the pidfd.

@@ -66,6 +66,30 @@ fn without_an_engine_every_cell_says_what_to_do() {
 }
 
 #[test]
+fn a_folder_that_holds_something_else_is_not_touched() {
+    let (mut ours, out) = command(&["run", "suites"]);
+    std::fs::create_dir(out.path().join("logs")).expect("created");
+    std::fs::write(out.path().join("logs/mine.log"), "mine").expect("written");
+    std::fs::write(out.path().join("plan.json"), "{}").expect("written");
+    let ended = ended(ours.output().expect("it runs"), out);
+    ended.expect_code(2);
+    assert!(ended.stderr.contains("no run's output"), "{}", ended.stderr);
+    assert_eq!(ended.text("logs/mine.log"), "mine");
+    assert_eq!(ended.text("plan.json"), "{}");
+}
+
+#[test]
+fn a_folder_that_another_run_writes_into_is_refused() {
+    let (mut ours, out) = command(&["run", "suites"]);
+    let file = std::fs::File::create(out.path().join(".ackproof.lock")).expect("created");
+    let held = nix::fcntl::Flock::lock(file, nix::fcntl::FlockArg::LockExclusiveNonblock);
+    let ended = ended(ours.output().expect("it runs"), out);
+    drop(held);
+    ended.expect_code(2);
+    assert!(ended.stderr.contains("another run writes into it"), "{}", ended.stderr);
+}
+
+#[test]
 #[ignore = "needs the engine; ci/test runs it"]
 fn an_image_that_nobody_has_is_named_with_every_way_that_was_tried() {
     let ended = run(&[

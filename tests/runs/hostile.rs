@@ -5,6 +5,20 @@ use super::program::run;
 
 #[test]
 #[ignore = "starts containers; ci/test runs it"]
+fn a_worker_behind_a_launcher_works_and_dies_with_it() {
+    let folder = "fixtures/hostile/behind-a-launcher";
+    let story = "id(at-least-once/sigkill-before-ack@kafka*)";
+    let ended = run(&["run", "suites", "--workers", folder, "--filter", story]);
+    ended.expect_code(0);
+    let cell = ended.cell("at-least-once/sigkill-before-ack@kafka");
+    let findings = cell["findings"].as_array().expect("findings");
+    let links = findings.iter().find(|f| f["check"] == "links_only").expect("links_only");
+    // The shell has no socket: what was seen are the sockets of its child.
+    assert!(links["examined"].as_u64() > Some(0), "{links:#}");
+}
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
 fn hostile_workers_are_named_and_the_reports_stay_readable() {
     for (worker, cause, words) in [
         ("garbage", "runner_error", "this is no JSON"),

@@ -80,6 +80,29 @@ fn after_ctrl_c_reports_are_valid_and_nothing_is_left() {
     assert_eq!(left_of(report["run"]["id"].as_str().expect("an id")), Vec::<String>::new());
 }
 
+#[test]
+#[ignore = "needs the engine; ci/test runs it"]
+fn an_interrupted_build_is_ended_with_all_that_it_started() {
+    let folder = ["--workers", "fixtures/hostile/slow-build"];
+    let (mut child, out) = start(&[&KAFKA_STORY[..], &folder[..]].concat());
+    let mut lines = stderr(&mut child);
+    wait_for_line(&mut lines, "building");
+    eventually("the start of the build", || descendants_of(child.id()).len() >= 2);
+    let build = descendants_of(child.id());
+    signal(&child, Signal::SIGTERM);
+    let drain = std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+    let ended = ended(child.wait_with_output().expect("it ends"), out);
+    drain.join().expect("drained").expect("read");
+    ended.expect_code(130).expect_strict_xml();
+    eventually("the end of the build", || !build.iter().any(|pid| alive(*pid)));
+}
+
+fn descendants_of(pid: u32) -> Vec<u32> {
+    let children = children_of(pid);
+    let below: Vec<u32> = children.iter().flat_map(|child| descendants_of(*child)).collect();
+    [children, below].concat()
+}
+
 /// Three moments: servers are booting, servers are ready, workers are at work.
 #[test]
 #[ignore = "starts containers; ci/test runs it"]

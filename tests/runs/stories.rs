@@ -21,6 +21,11 @@ fn expect_green(ended: &Ended, cells: usize) {
     assert!(again.stderr.contains("the same, byte for byte"), "{}", again.stderr);
     assert_eq!(again.code, 0);
     assert_eq!(ended.text("report.json"), report);
+    // A report that says something else than the evidence is kept, and does not pass for nothing.
+    std::fs::write(ended.path("report.json"), report.replace("pass", "fail")).expect("written");
+    assert_eq!(run_judge(ended).code, 3);
+    assert_eq!(ended.text("report.json"), report);
+    assert!(ended.path("report.json.former").is_file());
 }
 
 fn run_judge(ended: &Ended) -> Ended {

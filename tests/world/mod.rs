@@ -101,7 +101,7 @@ fn run() -> RunRecord {
         id: RUN.to_owned(),
         started: String::from("2030-01-02T03:04:05Z"),
         ackproof: String::from("0.1.0"),
-        command: vec![String::from("ackproof")],
+        command: COMMAND.map(String::from).into(),
         host: Host {
             os: String::from("linux"),
             kernel: String::new(),
@@ -130,6 +130,19 @@ fn plan() -> Plan {
         ],
     }
 }
+
+/// A command line with words to quote, and with a selection that a cell's own replaces.
+const COMMAND: [&str; 9] = [
+    "/bin/ackproof",
+    "run",
+    "my suites",
+    "--set",
+    "previous",
+    "--filter",
+    "id(x)",
+    "--jobs=3",
+    "--seed=7",
+];
 
 fn cell() -> Cell {
     Cell {

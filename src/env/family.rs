@@ -1,0 +1,81 @@
+//! The family of a worker: every process that carries its mark, however it was started.
+//! A mark (a variable in the environment) comes in; living process ids come out, or are ended.
+//! It must never signal a process that does not carry the mark at the moment of the signal.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// Name of the variable whose value marks a worker's family; children inherit it.
+pub const MARK: &str = "ACKPROOF_WORKER";
+
+/// Ids of all living processes that carry this mark. A process that cleared its environment before
+/// it executed another program is not found; it is still in the group of its leader.
+pub fn members(mark: &str) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|pid| carries(*pid, mark))
+        .collect()
+}
+
+/// Marks that any living process carries.
+pub fn marks() -> BTreeSet<String> {
+    let prefix = format!("{MARK}=");
+    let Ok(entries) = fs::read_dir("/proc") else { return BTreeSet::new() };
+    entries
+        .filter_map(|entry| fs::read(entry.ok()?.path().join("environ")).ok())
+        .filter_map(|bytes| {
+            bytes.split(|byte| *byte == 0).find_map(|entry| {
+                std::str::from_utf8(entry).ok()?.strip_prefix(&prefix).map(str::to_owned)
+            })
+        })
+        .collect()
+}
+
+/// Ends every process that carries this mark, and gives how many there were.
+pub fn end(mark: &str) -> usize {
+    let mut ended = 0;
+    for pid in members(mark) {
+        let Some(handle) = Pid::from_raw(pid.cast_signed()) else { continue };
+        let Ok(pidfd) = pidfd_open(handle, PidfdFlags::empty()) else { continue };
+        // The number may have been taken by another process before the pidfd was opened.
+        if carries(pid, mark) && pidfd_send_signal(&pidfd, Signal::KILL).is_ok() {
+            ended += 1;
+        }
+    }
+    ended
+}
+
+fn carries(pid: u32, mark: &str) -> bool {
+    let wanted = format!("{MARK}={mark}");
+    fs::read(format!("/proc/{pid}/environ"))
+        .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_child_that_leaves_its_group_is_found_and_ended() {
+        let mark = format!("test-{}", std::process::id());
+        let mut shell = Command::new("sh")
+            .args(["-c", "setsid sleep 1000 & wait"])
+            .env(MARK, &mark)
+            .spawn()
+            .expect("started");
+        while members(&mark).len() < 2 {
+            std::thread::yield_now();
+        }
+        assert!(members("another mark").is_empty());
+        assert!(end(&mark) >= 2);
+        shell.wait().expect("reaped");
+        while !members(&mark).is_empty() {
+            std::thread::yield_now();
+        }
+    }
+}
