@@ -24,6 +24,13 @@ pub async fn clean(scope: SweepScope) -> u8 {
                 if runs.is_empty() { "" } else { ": " },
                 runs.join(", ")
             ));
+            if !swept.kept.is_empty() {
+                let kept: Vec<&str> = swept.kept.iter().map(String::as_str).collect();
+                output::result(&format!(
+                    "kept runs are left ({}); `ackproof clean --all` removes them too",
+                    kept.join(", ")
+                ));
+            }
             exit::OK
         }
         Err(error) => {

@@ -36,12 +36,21 @@ pub fn marks() -> BTreeSet<String> {
 
 /// Ends every process that carries this mark, and gives how many there were.
 pub fn end(mark: &str) -> usize {
+    signal(mark, Signal::KILL)
+}
+
+/// Asks every process that carries this mark to end in good order.
+pub fn terminate(mark: &str) -> usize {
+    signal(mark, Signal::TERM)
+}
+
+fn signal(mark: &str, signal: Signal) -> usize {
     let mut ended = 0;
     for pid in members(mark) {
         let Some(handle) = Pid::from_raw(pid.cast_signed()) else { continue };
         let Ok(pidfd) = pidfd_open(handle, PidfdFlags::empty()) else { continue };
         // The number may have been taken by another process before the pidfd was opened.
-        if carries(pid, mark) && pidfd_send_signal(&pidfd, Signal::KILL).is_ok() {
+        if carries(pid, mark) && pidfd_send_signal(&pidfd, signal).is_ok() {
             ended += 1;
         }
     }

@@ -29,6 +29,8 @@ pub enum SweepScope {
 /// What a sweep removed, by run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Swept {
+    /// Runs that were kept and are spared.
+    pub kept: BTreeSet<String>,
     pub runs: BTreeSet<String>,
     pub containers: usize,
     pub volumes: usize,
@@ -46,7 +48,7 @@ pub async fn sweep(engine: &Engine, scope: SweepScope) -> Result<Swept, EnvError
     let docker = engine.docker();
     let filter: HashMap<String, Vec<String>> =
         [(String::from("label"), vec![LABEL_RUN.to_owned()])].into();
-    let mut swept = Swept::default();
+    let mut swept = Swept { kept: kept_runs(engine, scope).await?, ..Swept::default() };
 
     let options = ListContainersOptionsBuilder::new().all(true).filters(&filter).build();
     for found in docker.list_containers(Some(options)).await.map_err(error)? {
@@ -81,6 +83,22 @@ pub async fn sweep(engine: &Engine, scope: SweepScope) -> Result<Swept, EnvError
     end_orphans();
     remove_dead_locks();
     Ok(swept)
+}
+
+async fn kept_runs(engine: &Engine, scope: SweepScope) -> Result<BTreeSet<String>, EnvError> {
+    if scope == SweepScope::DeadAndKeptRuns {
+        return Ok(BTreeSet::new());
+    }
+    let filter: HashMap<String, Vec<String>> =
+        [(String::from("label"), vec![LABEL_KEEP.to_owned()])].into();
+    let options = ListContainersOptionsBuilder::new().all(true).filters(&filter).build();
+    let found = engine
+        .docker()
+        .list_containers(Some(options))
+        .await
+        .map_err(|e| EnvError::new("cannot list containers", e))?;
+    let labels = found.into_iter().filter_map(|container| container.labels);
+    Ok(labels.filter_map(|labels| labels.get(LABEL_RUN).cloned()).collect())
 }
 
 /// Ends what workers of dead runs had started and left behind.

@@ -131,6 +131,14 @@ impl<'a> Builder<'a> {
         for (manifest, client) in clients {
             let places = self.places(broker, manifest, client);
             let Some(first) = places.first().cloned() else { continue };
+            let takes = |place: &Place| {
+                let cell = format!("{}@{}", subject.id, place.long());
+                self.filter.takes(&subject.id, &cell)
+            };
+            if self.request.subjects == Subjects::Scenarios && !places.iter().any(takes) {
+                // What is filtered out need not be decided on.
+                continue;
+            }
             match self.lack(subject, broker, manifest, client) {
                 Some(lack) => {
                     for place in &places {

@@ -14,6 +14,7 @@ use crate::evidence::event::{Event, ReadWhy, SettleStep};
 use crate::faults::ground::Ground;
 use crate::names::{Cause, TopicRole};
 use crate::wait::{self, Seen};
+use crate::workers::live::LiveWorker;
 
 /// Time after SIGTERM in which a worker has to end in good order.
 const GRACE: Duration = Duration::from_secs(5);
@@ -86,6 +87,9 @@ pub async fn stop_workers(stage: &Stage, only: Option<&str>) -> Result<String, E
         if stage.reaped(&worker.process, grace).await.is_err() {
             stubborn.push(worker.process.to_string());
             stage.kill(&worker.process).await?;
+        } else if family_gone(worker, grace).await.is_err() {
+            stubborn.push(format!("what {} had started", worker.process));
+            worker.end_family();
         }
     }
     if stubborn.is_empty() {
@@ -94,6 +98,17 @@ pub async fn stop_workers(stage: &Stage, only: Option<&str>) -> Result<String, E
     let detail =
         format!("{} did not end within {} s of SIGTERM", stubborn.join(", "), GRACE.as_secs());
     Err(EnvError::new("stop workers", detail))
+}
+
+/// A worker behind a launcher ends after the launcher has.
+async fn family_gone(worker: &LiveWorker, grace: Instant) -> Result<(), wait::WaitError> {
+    wait::until("the worker's children to end", grace, LOOK_EVERY, || async {
+        match worker.family().len() {
+            0 => Seen::Done(()),
+            left => Seen::NotYet(format!("{left} live")),
+        }
+    })
+    .await
 }
 
 async fn no_backend(stage: &Stage) -> Result<String, EnvError> {

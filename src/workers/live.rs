@@ -123,11 +123,15 @@ impl LiveWorker {
         family::members(&self.mark)
     }
 
-    /// Sends SIGTERM through the pidfd.
+    /// Sends SIGTERM through the pidfd, and to whatever the process has started.
     ///
     /// # Errors
     /// When it has been reaped already.
     pub fn terminate(&self) -> std::io::Result<()> {
+        if self.family().iter().any(|pid| *pid != self.pid) {
+            family::terminate(&self.mark);
+            return Ok(());
+        }
         self.signals.terminate()
     }
 
