@@ -45,6 +45,15 @@ pub async fn start_worker(stage: &Stage, name: &str) -> Result<Vec<Process>, Env
 pub async fn start_process(stage: &Stage, name: &str, process: Process) -> Result<(), EnvError> {
     let spec = spec(stage, name)?;
     let log = stage.logs.join(format!("{}-{}.stderr", process.worker, process.incarnation));
+    let started_as = |pid| {
+        stage.recorder.record(Event::WorkerStarted {
+            process: process.clone(),
+            pid,
+            role: spec.role,
+            pattern: spec.pattern.clone().unwrap_or_default(),
+        });
+        stage.board.note_started(process.clone());
+    };
     let worker = LiveWorker::start(
         &stage.spawner,
         stage.program.clone(),
@@ -52,19 +61,14 @@ pub async fn start_process(stage: &Stage, name: &str, process: Process) -> Resul
         &stage.mark,
         &log,
         stage.said.clone(),
+        started_as,
     )
     .await?;
-    stage.recorder.record(Event::WorkerStarted {
-        process: process.clone(),
-        pid: worker.pid,
-        role: spec.role,
-        pattern: spec.pattern.clone().unwrap_or_default(),
-    });
-    stage.board.note_started(process.clone());
+    let worker = Arc::new(worker);
     let start = start_message(stage, name, spec, &process);
+    // It is known before it learns what to do, so that whatever it says can be answered.
+    stage.live.lock().unwrap_or_else(PoisonError::into_inner).insert(process, Arc::clone(&worker));
     worker.send(&ToWorker::Start(Box::new(start)));
-    let mut live = stage.live.lock().unwrap_or_else(PoisonError::into_inner);
-    live.insert(process, Arc::new(worker));
     Ok(())
 }
 

@@ -47,7 +47,8 @@ pub struct LiveWorker {
 }
 
 impl LiveWorker {
-    /// Starts a worker; what it says goes to `said`, its stderr to the file at `log`.
+    /// Starts a worker; what it says goes to `said`, its stderr to the file at `log`. `started_as`
+    /// learns its process id before anything that it says can arrive.
     ///
     /// # Errors
     /// When the program cannot be started or its log cannot be written.
@@ -58,6 +59,7 @@ impl LiveWorker {
         mark: &str,
         log: &Path,
         said: UnboundedSender<Said>,
+        started_as: impl FnOnce(u32) + Send,
     ) -> Result<Self, EnvError> {
         let what = format!("worker {process}");
         let error = |e: &dyn std::fmt::Display| EnvError::new(&what, e);
@@ -67,6 +69,7 @@ impl LiveWorker {
         let started = spawner.spawn(program).await?;
         let pid = started.process.pid();
         let signals = started.process.signal_handle().map_err(|e| error(&e))?;
+        started_as(pid);
         let tail = Arc::new(Mutex::new(VecDeque::new()));
         let (lines, outbox) = std::sync::mpsc::channel();
         std::thread::spawn(move || write_lines(started.stdin, &outbox));
