@@ -66,6 +66,7 @@ impl Spawner {
     /// # Errors
     /// When no thread can be started.
     pub fn start() -> Result<Self, EnvError> {
+        keep_inherited_files();
         let (requests, inbox) = mpsc::channel::<Request>();
         thread::Builder::new()
             .name(String::from("spawner"))
@@ -92,6 +93,25 @@ impl Spawner {
             .map_err(|_| EnvError::new(&what, "the spawner has ended"))?
             .map_err(|e| EnvError::new(&what, e))
     }
+}
+
+/// Files and sockets that the runner itself was started with are not for its workers: a worker must
+/// hold no connection that it did not make.
+fn keep_inherited_files() {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return };
+    let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    for number in numbers.filter(|number| *number > 2) {
+        close_on_exec(number);
+    }
+}
+
+#[expect(unsafe_code, reason = "a file that was inherited has no owner in this program")]
+fn close_on_exec(number: std::os::fd::RawFd) {
+    // SAFETY: the number was open a moment ago and is only borrowed for one call. If it was closed
+    // meanwhile (the directory that is being read is such a one), the call fails and does nothing;
+    // if it was opened again by this program, it carries the flag already.
+    let file = unsafe { std::os::fd::BorrowedFd::borrow_raw(number) };
+    let _ = rustix::io::fcntl_setfd(file, rustix::io::FdFlags::CLOEXEC);
 }
 
 fn start(program: &Program) -> io::Result<Started> {
@@ -211,6 +231,17 @@ mod tests {
         let spawner = Spawner::start().expect("a spawner");
         let started = spawner.spawn(shell("exit 7")).await.expect("started");
         assert_eq!(started.process.wait().await.expect("reaped"), Exit::Code(7));
+    }
+
+    #[tokio::test]
+    async fn a_worker_does_not_inherit_a_socket_of_the_runner() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
+        let number = std::os::fd::AsRawFd::as_raw_fd(&listener);
+        rustix::io::fcntl_setfd(&listener, rustix::io::FdFlags::empty()).expect("inheritable");
+        let spawner = Spawner::start().expect("a spawner");
+        let program = shell(&format!("test ! -e /proc/self/fd/{number}"));
+        let started = spawner.spawn(program).await.expect("started");
+        assert_eq!(started.process.wait().await.expect("reaped"), Exit::Code(0));
     }
 
     #[tokio::test]
