@@ -105,6 +105,41 @@ fn files_that_cannot_be_read_are_problems_like_others() {
     assert_eq!(messages, expected);
 }
 
+/// The limit is the test itself: a pipe without a writer would wait for ever.
+#[test]
+fn only_regular_files_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let pipe = path("pipe.yaml");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    std::os::unix::fs::symlink(&pipe, path("link-to-pipe.yaml")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", path("zero.yaml")).unwrap();
+    std::os::unix::fs::symlink("/nowhere", path("dangling.yaml")).unwrap();
+    let smallest = std::fs::canonicalize(format!("{VALID}/smallest.yaml")).unwrap();
+    std::os::unix::fs::symlink(smallest, path("link.yaml")).unwrap();
+    let found = validate(&[folder.path()]);
+    let messages: Vec<&str> = found.problems.iter().map(|p| p.message.as_str()).collect();
+    let special = "this is no file with a text in it";
+    assert_eq!(messages, ["there is no such file or folder", special, special, special]);
+    assert_eq!(found.scenarios, 1, "a link to a regular file is followed");
+    assert_eq!(validate(&[Path::new("/dev/zero")]).problems[0].message, special);
+    assert_eq!(manifest::load(&pipe).unwrap_err()[0].message, special);
+    assert_eq!(manifest::load(Path::new("/dev/zero")).unwrap_err()[0].message, special);
+}
+
+/// A shown problem must not be able to move the cursor or to turn the text around.
+#[test]
+fn problems_show_no_unprintable_characters() {
+    for path in fixtures(INVALID) {
+        for problem in validate(&[&path]).problems {
+            let bad = |c: char| c.is_control() && c != '\n' || c == '\u{202E}';
+            assert!(!problem.rendered.contains(bad), "{:?}", problem.rendered);
+            let quoted = problem.help.unwrap_or_default() + &problem.message;
+            assert!(!quoted.contains(bad), "{quoted:?}");
+        }
+    }
+}
+
 #[test]
 fn a_byte_order_mark_does_not_move_the_carets() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 //! Paths of files and folders come in; typed files and every problem met on the way come out.
 //! It must never let one bad file hide another: all of them are tried.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -74,7 +74,7 @@ fn find(
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let is_yaml = below.extension().is_some_and(|e| e == "yaml" || e == "yml");
         // Links to folders are not followed: they may lead in a circle.
-        if name.starts_with('.') || !(is_folder && depth < MAX_DEPTH || is_yaml && below.is_file())
+        if name.starts_with('.') || !(is_folder && depth < MAX_DEPTH || is_yaml && !below.is_dir())
         {
             continue;
         }
@@ -120,7 +120,20 @@ pub(crate) fn open(path: &Path, relative: &str) -> Result<Source, Problem> {
         let message = format!("{} bytes are too many for a suite file", metadata.len());
         return Err(Problem::of_file(&name, message, Some(format!("at most {MAX_BYTES}"))));
     }
-    let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+    if !metadata.is_file() {
+        // A pipe waits for a writer, and a device may never end.
+        let help = Some("only regular files are read".to_owned());
+        return Err(Problem::of_file(&name, "this is no file with a text in it", help));
+    }
+    let mut bytes = Vec::new();
+    // Lengths can lie: files of the kernel have none, and others grow while they are read.
+    std::fs::File::open(path)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| unreadable(path, &error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let help = Some(format!("at most {MAX_BYTES}"));
+        return Err(Problem::of_file(&name, "too many bytes for a suite file", help));
+    }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Problem::of_file(&name, format!("byte {at} is not UTF-8"), None)

@@ -11,7 +11,7 @@ use crate::names::BrokerKind;
 use crate::suite::pins::is_pin;
 use crate::suite::problem::{Problem, suggest};
 use crate::suite::source::{Route, Source};
-use crate::suite::vocabulary::{CAPABILITIES, concerns};
+use crate::suite::vocabulary::{CAPABILITIES, concerns, is_word};
 use crate::suite::{Read, open, parse};
 
 /// Why a cell cannot be run, as data with a source.
@@ -90,6 +90,7 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Problem>> {
     let read = Read { source, file };
     let mut problems = Vec::new();
     validate(&read, &mut problems);
+    problems.extend(read.source.unprintable());
     if problems.is_empty() { Ok(read.file) } else { Err(problems) }
 }
 
@@ -159,10 +160,4 @@ fn validate_client(
             problems.push(source.problem_with_help(&route.key("url"), "this is no URL", help));
         }
     }
-}
-
-/// Letters, digits, dots and dashes: safe in cell ids and file names.
-fn is_word(text: &str) -> bool {
-    !text.is_empty()
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
 }

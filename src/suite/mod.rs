@@ -51,6 +51,15 @@ impl Loaded {
         })
     }
 
+    /// Every file that could be read, of whatever kind.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
+        let suites = self.suites.iter().map(|read| &read.source);
+        let pins = self.pins.iter().map(|read| &read.source);
+        let profiles = self.profiles.iter().map(|read| &read.source);
+        let manifests = self.manifests.iter().map(|read| &read.source);
+        suites.chain(pins).chain(profiles).chain(manifests)
+    }
+
     /// SHA-256 over path and bytes of suites, pins and profiles, in the order of their paths.
     /// Lengths go in front, so that no two sets of files can look alike.
     pub fn hash(&self) -> String {

@@ -93,6 +93,11 @@ fn explain(error: &Error) -> (String, Option<String>) {
         | Error::SerdeInvalidValue { unexpected, expected, .. } => {
             (format!("expected {expected}, found {unexpected}"), None)
         }
+        // The reader asks for a scalar before it looks at the type that is wanted.
+        Error::Unexpected { expected: "string scalar", .. } => {
+            let help = "a text or a number, not a list or a mapping".to_owned();
+            ("one value is wanted here".to_owned(), Some(help))
+        }
         Error::InvalidScalar { ty, .. } => (format!("this is no {}", in_words(ty)), None),
         Error::Budget { breach: BudgetBreach::Documents { .. }, .. } => {
             ("a second document: a file holds one".to_owned(), None)

@@ -47,13 +47,17 @@ pub enum ProfileKind {
     Profile,
 }
 
+/// Characters of a pin at most: it stands in ids and image names.
+const MAX_PIN: usize = 60;
+
 /// Whether a text can be a pin: digits in one to three parts (`17`, `4.2`, `4.3.1`), with an
 /// optional suffix such as `-rc1`.
 pub fn is_pin(text: &str) -> bool {
     let (numbers, suffix) = text.split_once('-').map_or((text, None), |(n, s)| (n, Some(s)));
     let parts: Vec<&str> = numbers.split('.').collect();
     let word = |s: &str| !s.is_empty() && s.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
-    parts.len() <= 4
+    text.len() <= MAX_PIN
+        && parts.len() <= 4
         && parts.iter().all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()))
         && suffix.is_none_or(word)
 }

@@ -8,6 +8,8 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde::Serialize;
 
+use super::source::is_unprintable;
+
 /// Something in a file or an expression that has to be changed before anything can run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Problem {
@@ -38,12 +40,13 @@ impl Problem {
         message: impl Into<String>,
         help: Option<String>,
     ) -> Self {
-        let message = message.into();
+        let message = printable(&message.into());
         let range = within(text, range);
         let (line, column) = line_column(text, range.start);
         let place = Snippet::source(text)
             .path(file)
             .annotation(AnnotationKind::Primary.span(range).label(""));
+        let help = help.as_deref().map(printable);
         let group = Level::ERROR.primary_title(message.as_str()).element(place);
         let rendered = render(group, help.as_deref());
         Self { file: file.to_owned(), line, column, message, help, rendered }
@@ -51,8 +54,9 @@ impl Problem {
 
     /// A problem of a whole file, for example that it cannot be read.
     pub fn of_file(file: &str, message: impl Into<String>, help: Option<String>) -> Self {
-        let message = message.into();
+        let message = printable(&message.into());
         let title = if file.is_empty() { message.clone() } else { format!("{file}: {message}") };
+        let help = help.as_deref().map(printable);
         let group = Group::with_title(Level::ERROR.primary_title(title));
         let rendered = render(group, help.as_deref());
         Self { file: file.to_owned(), line: 0, column: 0, message, help, rendered }
@@ -62,6 +66,15 @@ impl Problem {
     pub fn of_request(message: impl Into<String>, help: Option<String>) -> Self {
         Self::of_file("", message, help)
     }
+}
+
+/// Messages quote what was written; what cannot be printed is shown by its number.
+fn printable(text: &str) -> String {
+    let show = |c: char| match is_unprintable(c) {
+        true => c.escape_unicode().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(show).collect()
 }
 
 fn render(group: Group<'_>, help: Option<&str>) -> String {

@@ -97,6 +97,20 @@ impl Source {
         Problem::at(&self.display, &self.text, self.locate(route), message, help)
     }
 
+    /// A problem for each text, key or value, with a character that no reader would see.
+    pub(crate) fn unprintable(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        self.tree.texts(&mut |text, place| {
+            if let Some(character) = text.chars().find(|c| is_unprintable(*c)) {
+                let shown = character.escape_unicode();
+                let message = format!("the character {shown} cannot be printed");
+                let place = token(&self.text, place);
+                problems.push(Problem::at(&self.display, &self.text, place, message, None));
+            }
+        });
+        problems
+    }
+
     /// The scalar at the end of a route, as it is written.
     pub fn scalar(&self, route: &Route) -> Option<&str> {
         let mut node = &self.tree;
@@ -128,7 +142,28 @@ impl Source {
     }
 }
 
+/// Control characters, and those that turn the direction of writing: they make a terminal or a
+/// reviewer see something else than what is there.
+pub(super) fn is_unprintable(c: char) -> bool {
+    let is_layout = matches!(c, '\n' | '\t');
+    let turns = matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    turns || c.is_control() && !is_layout
+}
+
 impl Node {
+    fn texts(&self, visit: &mut impl FnMut(&str, Range<usize>)) {
+        match &self.shape {
+            Shape::Map(entries) => {
+                for (key, node) in entries {
+                    visit(&key.value, span(key.referenced));
+                    node.texts(visit);
+                }
+            }
+            Shape::List(items) => items.iter().for_each(|item| item.texts(visit)),
+            Shape::Scalar(text) => visit(text, self.span.clone()),
+        }
+    }
+
     fn step(&self, step: &Step) -> Option<(Option<&Spanned<String>>, &Node)> {
         match (&self.shape, step) {
             (Shape::Map(entries), Step::Key(key) | Step::Name(key)) => {

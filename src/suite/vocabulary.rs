@@ -120,6 +120,29 @@ pub fn ack_timeout_option(broker: BrokerKind) -> &'static str {
     }
 }
 
+/// Characters of a name at most: file systems take 255 bytes, and paths join several names.
+const MAX_NAME: usize = 60;
+
+/// What `is_id` asks for, in words.
+pub const ID_HELP: &str = "names are lower-case letters, digits and dashes, begin with a letter, and have at most 60 \
+     characters, because they stand in paths";
+
+/// Whether a text can name something that comes to stand in paths, topics and groups.
+pub fn is_id(text: &str) -> bool {
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    text.len() <= MAX_NAME
+        && text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(inner)
+}
+
+/// Whether a text of somebody else can stand there too: letters, digits, dots, dashes, and
+/// underscores, but no `..`.
+pub fn is_word(text: &str) -> bool {
+    text.len() <= MAX_NAME
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -17,10 +17,7 @@ pub(super) fn validate(scene: &mut Scene) {
     let mut ids = BTreeSet::new();
     for (index, control) in scene.scenario.controls.iter().enumerate() {
         let (control, route) = (&control.value, controls.item(index));
-        if !super::is_id(&control.id) {
-            let message = format!("`{}` is no name", control.id);
-            scene.report_with_help(&route.key("id"), message, super::ID_HELP.to_owned());
-        }
+        scene.is_named(&route.key("id"), &control.id);
         if !ids.insert(control.id.as_str()) {
             scene.report(&route.key("id"), format!("control `{}` stands twice", control.id));
         }

@@ -25,10 +25,7 @@ pub(super) fn validate(scene: &mut Scene) {
     for (index, fault) in scene.scenario.faults.iter().enumerate() {
         let fault = &fault.value;
         let route = faults.item(index).key(kind(fault));
-        if !super::is_id(fault.id()) {
-            let message = format!("`{}` is no name", fault.id());
-            scene.report_with_help(&route.key("id"), message, super::ID_HELP.to_owned());
-        }
+        scene.is_named(&route.key("id"), fault.id());
         if !ids.insert(fault.id()) {
             scene.report(&route.key("id"), format!("fault `{}` stands twice", fault.id()));
         }

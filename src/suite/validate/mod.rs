@@ -2,6 +2,7 @@
 //! Files that could be read come in; every problem of all of them comes out, in order of place.
 //! It must never resolve a version or a glob against other files: that is for `plan`.
 
+mod bounds;
 mod checks;
 mod controls;
 mod faults;
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 use super::model::{Scenario, WorkerSpec};
 use super::problem::{Problem, suggest};
 use super::source::{Route, Source};
-use super::vocabulary::{CAPABILITIES, CLAUSES};
+use super::vocabulary::{CAPABILITIES, CLAUSES, ID_HELP, is_id};
 use super::{Loaded, Read, pins, scenario_id};
 use crate::names::{BrokerKind, Role};
 use crate::suite::manifest;
@@ -34,21 +35,31 @@ pub fn validate(loaded: &Loaded) -> Vec<Problem> {
     for read in &loaded.manifests {
         manifest::validate(read, &mut problems);
     }
+    names_of_files(loaded, &mut problems);
+    for source in loaded.sources() {
+        problems.extend(source.unprintable());
+    }
     duplicates(loaded, &mut problems);
     problems.sort();
     problems.dedup();
     problems
 }
 
+/// Sets of pins and profiles stand in ids as scenarios do.
+fn names_of_files(loaded: &Loaded, problems: &mut Vec<Problem>) {
+    for read in &loaded.pins {
+        for name in read.file.sets.keys() {
+            named(&read.source, &Route::default().key("sets").name(name), name, problems);
+        }
+    }
+    for read in &loaded.profiles {
+        named(&read.source, &Route::default().key("name"), &read.file.name.value, problems);
+    }
+}
+
 fn suite(read: &Read<SuiteFile>, problems: &mut Vec<Problem>) {
     let root = Route::default();
-    if !is_id(&read.file.property.value) {
-        problems.push(read.source.problem_with_help(
-            &root.key("property"),
-            format!("`{}` is no name", read.file.property.value),
-            Some(ID_HELP.to_owned()),
-        ));
-    }
+    named(&read.source, &root.key("property"), &read.file.property.value, problems);
     if read.file.scenarios.is_empty() {
         problems.push(read.source.problem(&root.key("scenarios"), "a suite without scenarios"));
     }
@@ -60,7 +71,7 @@ fn suite(read: &Read<SuiteFile>, problems: &mut Vec<Problem>) {
             problems: Vec::new(),
         };
         header(&mut scene);
-        workload(&mut scene);
+        bounds::validate(&mut scene);
         workers::validate(&mut scene);
         phases::validate(&mut scene);
         faults::validate(&mut scene);
@@ -90,6 +101,11 @@ impl<'a> Scene<'a> {
         help: impl Into<Option<String>>,
     ) {
         self.problems.push(self.source.problem_with_help(route, message, help.into()));
+    }
+
+    /// A name that comes to stand in paths, topics and groups.
+    fn is_named(&mut self, route: &Route, name: &str) {
+        named(self.source, route, name, &mut self.problems);
     }
 
     fn at(&self, key: &str) -> Route {
@@ -130,27 +146,29 @@ impl<'a> Scene<'a> {
     /// Processes that consume for one destination side by side.
     fn processes_of(&self, destination: Option<&str>) -> u32 {
         let serves = |spec: &&WorkerSpec| spec.destination.as_deref() == destination;
-        self.consumers().map(|(_, spec)| spec).filter(serves).map(|spec| spec.count).sum()
+        let counts = self.consumers().map(|(_, spec)| spec).filter(serves).map(|spec| spec.count);
+        // Not a sum: what is far too many is a problem of its own, not an overflow.
+        counts.fold(0, u32::saturating_add)
     }
 }
 
-const ID_HELP: &str =
-    "names are lower-case letters, digits and dashes, because they stand in paths";
-
-fn is_id(text: &str) -> bool {
-    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(inner)
+/// Names become parts of files, topics and groups: one rule for all of them.
+fn named(source: &Source, route: &Route, name: &str, problems: &mut Vec<Problem>) {
+    if !is_id(name) {
+        let message = format!("`{name}` is no name");
+        problems.push(source.problem_with_help(route, message, Some(ID_HELP.to_owned())));
+    }
 }
 
 fn header(scene: &mut Scene) {
     let scenario = scene.scenario;
-    if !is_id(&scenario.id.value) {
-        let message = format!("`{}` is no name", scenario.id.value);
-        scene.report_with_help(&scene.at("id"), message, ID_HELP.to_owned());
-    }
+    scene.is_named(&scene.at("id"), &scenario.id.value);
     for (key, text) in [("title", &scenario.title), ("about", &scenario.about)] {
         if text.trim().is_empty() {
             scene.report(&scene.at(key), "nobody could read what this scenario shows");
+        }
+        if key == "title" && text.contains('\n') {
+            scene.report(&scene.at(key), "a title is one line");
         }
     }
     if scenario.brokers.is_empty() {
@@ -178,43 +196,6 @@ fn header(scene: &mut Scene) {
             let help = suggest(&need.value, CAPABILITIES.iter().map(|(name, _)| *name));
             scene.report_with_help(&scene.at("needs").item(index), message, help);
         }
-    }
-}
-
-fn workload(scene: &mut Scene) {
-    let (workload, limits) = (&scene.scenario.workload, &scene.scenario.limits);
-    let route = scene.at("workload");
-    if workload.events == 0 {
-        scene.report(&route.key("events"), "a workload without events proves nothing");
-    }
-    if workload.keys == 0 || workload.keys > workload.events {
-        let message = format!("{} events cannot have {} keys", workload.events, workload.keys);
-        scene.report(&route.key("keys"), message);
-    }
-    for (index, ordinal) in workload.poison.iter().enumerate() {
-        let route = route.key("poison").item(index);
-        if *ordinal == 0 || *ordinal > workload.events {
-            let message =
-                format!("there is no event {ordinal}: the workload has {}", workload.events);
-            scene.report_with_help(&route, message, "ordinals count from 1".to_owned());
-        } else if workload.poison[..index].contains(ordinal) {
-            scene.report(&route, format!("event {ordinal} stands twice"));
-        }
-    }
-    if scene.scenario.topology.partitions == 0 {
-        scene.report(&scene.at("topology").key("partitions"), "a topic has one partition at least");
-    }
-    if scene.scenario.topology.destinations.is_empty() {
-        let message = "without a destination nobody has to have an effect";
-        scene.report(&scene.at("topology").key("destinations"), message);
-    }
-    if limits.deadline_s == 0 {
-        scene.report(&scene.at("limits").key("deadline_s"), "the deadline is over at once");
-    }
-    let least = u64::from(workload.events) * scene.scenario.topology.destinations.len() as u64;
-    if limits.deliveries < least {
-        let message = format!("the story needs {least} deliveries at least");
-        scene.report(&scene.at("limits").key("deliveries"), message);
     }
 }
 

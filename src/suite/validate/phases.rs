@@ -21,10 +21,7 @@ pub(super) fn validate(scene: &mut Scene) {
     let mut started: BTreeSet<&str> = BTreeSet::new();
     for (index, phase) in scene.scenario.phases.iter().enumerate() {
         let (phase, route) = (&phase.value, phases.item(index));
-        if !super::is_id(&phase.name) {
-            let message = format!("`{}` is no name", phase.name);
-            scene.report_with_help(&route.key("name"), message, super::ID_HELP.to_owned());
-        }
+        scene.is_named(&route.key("name"), &phase.name);
         if !names.insert(phase.name.as_str()) {
             scene.report(&route.key("name"), format!("phase `{}` stands twice", phase.name));
         }

@@ -3,6 +3,7 @@
 //! It must never judge an option's name or value: those are the client's, verbatim.
 
 use super::Scene;
+use super::bounds::{self, Bound};
 use crate::names::{BrokerKind, Role};
 use crate::suite::model::{DeadLetterMode, PoisonBehaviour, WorkerSpec};
 use crate::suite::problem::suggest;
@@ -12,18 +13,13 @@ use crate::suite::vocabulary::PATTERNS;
 pub(super) fn validate(scene: &mut Scene) {
     for (name, spec) in scene.workers() {
         let route = scene.at("workers").key(name);
-        if !super::is_id(name) {
-            let message = format!("`{name}` is no name");
-            let help = super::ID_HELP.to_owned();
-            scene.report_with_help(&scene.at("workers").name(name), message, help);
-        }
+        scene.is_named(&scene.at("workers").name(name), name);
         if !scene.is_started(name) {
             let message = format!("no phase starts worker `{name}`");
             scene.report(&scene.at("workers").name(name), message);
         }
-        if spec.count == 0 {
-            scene.report(&route.key("count"), "a worker has one process at least");
-        }
+        let bound = Bound { of: "processes of a worker", least: 1, most: 64, why: bounds::MACHINE };
+        bounds::keep(scene, &route.key("count"), spec.count.into(), &bound);
         role(scene, &route, spec);
         options(scene, &route, spec);
         dead_letter(scene, &route, spec);
@@ -35,9 +31,10 @@ pub(super) fn validate(scene: &mut Scene) {
         scene.report_with_help(&scene.at("workers"), message, help.to_owned());
     }
     for destination in scene.scenario.topology.destinations.keys() {
+        let route = scene.at("topology").key("destinations").name(destination);
+        scene.is_named(&route, destination);
         if scene.processes_of(Some(destination)) == 0 {
             let message = format!("no consumer serves destination `{destination}`");
-            let route = scene.at("topology").key("destinations").name(destination);
             scene.report(&route, message);
         }
     }
@@ -71,8 +68,13 @@ fn redrive(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
         (Some(_), false) => {
             scene.report(&route.key("redrive"), format!("a {} redrives nothing", spec.role));
         }
-        (Some(redrive), true) if redrive.pilot == 0 || redrive.rate_per_s == 0 => {
-            scene.report(&route.key("redrive"), "pilot and rate are 1 at least");
+        (Some(redrive), true) => {
+            let route = route.key("redrive");
+            let most = bounds::EVENTS;
+            let bound = Bound { of: "letters of the pilot", least: 1, most, why: bounds::STORY };
+            bounds::keep(scene, &route.key("pilot"), redrive.pilot.into(), &bound);
+            let bound = Bound { of: "letters a second", ..bound };
+            bounds::keep(scene, &route.key("rate_per_s"), redrive.rate_per_s.into(), &bound);
         }
         _ => {}
     }
@@ -116,9 +118,9 @@ fn dead_letter(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
     if spec.role != Role::Consumer {
         scene.report(&route, format!("a {} writes no dead letters", spec.role));
     }
-    if letter.max_deliveries == 0 {
-        scene.report(&route.key("max_deliveries"), "a letter is dead after one delivery at least");
-    }
+    let of = "deliveries before a letter is dead";
+    let bound = Bound { of, least: 1, most: 1000, why: bounds::STORY };
+    bounds::keep(scene, &route.key("max_deliveries"), letter.max_deliveries.into(), &bound);
     if scene.scenario.topology.dead_letter.is_none() {
         let message = "dead letters, and no dead letter topic in the topology";
         let help = "add `dead_letter: {topic: …, subscription: …}` to the topology";

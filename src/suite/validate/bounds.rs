@@ -1,0 +1,88 @@
+//! Numbers of a scenario: how much may be asked of a broker, a machine and an hour.
+//! A scene comes in; a problem for each number outside of its bound goes into it.
+//! It must never leave a number without a greatest value: a typing error would run for days.
+
+use super::Scene;
+use crate::suite::source::Route;
+
+/// Events of a workload at most; each is evidence that is kept and judged in memory.
+pub(super) const EVENTS: u64 = 100_000;
+/// Why processes and partitions have a greatest number.
+pub(super) const MACHINE: &str = "all of them run on one machine";
+/// Why events and what is counted like them have a greatest number.
+pub(super) const STORY: &str = "a scenario is a story, no benchmark";
+
+/// What a number may be, both ends included.
+pub(super) struct Bound {
+    /// What is counted, for the message.
+    pub of: &'static str,
+    pub least: u64,
+    pub most: u64,
+    /// Why it is bounded.
+    pub why: &'static str,
+}
+
+/// A problem at the route when the number is outside.
+pub(super) fn keep(scene: &mut Scene, route: &Route, number: u64, bound: &Bound) {
+    if (bound.least..=bound.most).contains(&number) {
+        return;
+    }
+    let message = format!("{number} {}: {} to {} are allowed", bound.of, bound.least, bound.most);
+    // Why there is a greatest number is no answer to a missing one.
+    let help = (number > bound.most).then(|| bound.why.to_owned());
+    scene.report_with_help(route, message, help);
+}
+
+pub(super) fn validate(scene: &mut Scene) {
+    workload(scene);
+    let topology = &scene.scenario.topology;
+    let route = scene.at("topology");
+    let bound = Bound { of: "partitions", least: 1, most: 64, why: MACHINE };
+    keep(scene, &route.key("partitions"), topology.partitions.into(), &bound);
+    if topology.destinations.is_empty() {
+        let message = "without a destination nobody has to have an effect";
+        scene.report(&route.key("destinations"), message);
+    }
+    limits(scene);
+}
+
+fn workload(scene: &mut Scene) {
+    let workload = &scene.scenario.workload;
+    let route = scene.at("workload");
+    let bound = Bound { of: "events", least: 1, most: EVENTS, why: STORY };
+    keep(scene, &route.key("events"), workload.events.into(), &bound);
+    let most = u64::from(workload.events).clamp(1, EVENTS);
+    let why = "every key has an event at least";
+    let bound = Bound { of: "keys", least: 1, most, why };
+    keep(scene, &route.key("keys"), workload.keys.into(), &bound);
+    // Room is left for the envelope and for the properties beside the payload.
+    let why = "a broker's default message limit is 1 MiB";
+    let bound = Bound { of: "bytes of a payload", least: 0, most: 900_000, why };
+    keep(scene, &route.key("payload_bytes"), workload.payload_bytes.into(), &bound);
+    for (index, ordinal) in workload.poison.iter().enumerate() {
+        let route = route.key("poison").item(index);
+        if *ordinal == 0 || *ordinal > workload.events {
+            let message =
+                format!("there is no event {ordinal}: the workload has {}", workload.events);
+            scene.report_with_help(&route, message, "ordinals count from 1".to_owned());
+        } else if workload.poison[..index].contains(ordinal) {
+            scene.report(&route, format!("event {ordinal} stands twice"));
+        }
+    }
+}
+
+fn limits(scene: &mut Scene) {
+    let limits = &scene.scenario.limits;
+    let route = scene.at("limits");
+    let why = "one scenario must not hold up all the others";
+    let bound = Bound { of: "seconds", least: 1, most: 3600, why };
+    keep(scene, &route.key("deadline_s"), limits.deadline_s.into(), &bound);
+    let bound = Bound { of: "deliveries", least: 1, most: 10_000_000, why: STORY };
+    keep(scene, &route.key("deliveries"), limits.deliveries, &bound);
+    let destinations = scene.scenario.topology.destinations.len() as u64;
+    let least = u64::from(scene.scenario.workload.events).saturating_mul(destinations);
+    if limits.deliveries > 0 && limits.deliveries < least {
+        let message = format!("the story needs {least} deliveries at least");
+        scene.report(&route.key("deliveries"), message);
+    }
+}
