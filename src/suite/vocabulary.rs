@@ -124,8 +124,8 @@ pub fn ack_timeout_option(broker: BrokerKind) -> &'static str {
 const MAX_NAME: usize = 60;
 
 /// What `is_id` asks for, in words.
-pub const ID_HELP: &str = "names are lower-case letters, digits and dashes, begin with a letter, and have at most 60 \
-     characters, because they stand in paths";
+pub const ID_HELP: &str = "names are lower-case letters, digits and dashes, begin with a letter, \
+     and have at most 60 characters, because they stand in paths";
 
 /// Whether a text can name something that comes to stand in paths, topics and groups.
 pub fn is_id(text: &str) -> bool {
