@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sha2::{Digest, Sha256};
 
 use crate::env::container::{Addresses, ServerSpec};
 use crate::evidence::cursor::Cursor;
@@ -63,11 +62,6 @@ impl BadSetting {
         let name = name.chars().take(80).collect();
         Self { server, name, why: why.to_owned() }
     }
-}
-
-/// How payloads are compared: lower-case hex, as in `PlannedEvent::payload_sha256`.
-fn sha256_hex(payload: &[u8]) -> String {
-    Sha256::digest(payload).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Physical names of what one unit owns on a broker.

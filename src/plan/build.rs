@@ -175,7 +175,6 @@ impl<'a> Builder<'a> {
                 .any(|place| same_server(&place) && place.database_pin == database_pin);
             if !is_known {
                 places.push(Place {
-                    set: set.name.clone(),
                     broker,
                     server_pin: server_pin.to_owned(),
                     database_pin: database_pin.to_owned(),
@@ -316,7 +315,6 @@ fn frame_of_cell(subject: &Subject<'_>, place: &Place, story: &Story) -> Cell {
         level: *level,
         hazard: *hazard,
         broker: place.broker,
-        set: place.set.clone(),
         server_pin: place.server_pin.clone(),
         database_pin: place.database_pin.clone(),
         client: place.client.clone(),

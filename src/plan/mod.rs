@@ -58,8 +58,6 @@ pub struct Cell {
     pub level: Level,
     pub hazard: bool,
     pub broker: BrokerKind,
-    /// Name of the set of pins.
-    pub set: String,
     pub server_pin: String,
     pub database_pin: String,
     pub client: ClientPin,

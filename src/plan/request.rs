@@ -41,7 +41,6 @@ pub enum Subjects {
 /// One set of pins, with the overrides applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PinSet {
-    pub(super) name: String,
     pins: BTreeMap<ServerKind, String>,
 }
 
@@ -73,7 +72,7 @@ pub(super) fn sets(loaded: &Loaded, request: &Request, problems: &mut Vec<Proble
         let mut pins: BTreeMap<ServerKind, String> =
             pins.iter().map(|(server, pin)| (*server, pin.value.clone())).collect();
         pins.extend(overrides.clone());
-        found.push(PinSet { name: name.clone(), pins });
+        found.push(PinSet { pins });
     }
     found
 }

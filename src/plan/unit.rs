@@ -23,7 +23,6 @@ pub(super) struct Frame {
 /// Where a unit runs, and with what.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
-    pub(super) set: String,
     pub(super) broker: BrokerKind,
     pub(super) server_pin: String,
     pub(super) database_pin: String,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::evidence::event::{At, Exit, Process};
+use crate::evidence::event::{Exit, Process};
 
 /// Shared by the tasks of one unit.
 #[derive(Debug, Default)]
@@ -23,7 +23,6 @@ struct State {
     /// Processes that said bye.
     parted: BTreeSet<Process>,
     received: BTreeMap<String, Vec<Process>>,
-    held: BTreeMap<Process, At>,
     deliveries: u64,
     confirmed: BTreeSet<String>,
     dead_letter_refused: BTreeSet<String>,
@@ -41,7 +40,6 @@ impl Board {
     /// A process was reaped.
     pub fn note_ended(&self, process: Process, exit: Exit) {
         let mut state = self.lock();
-        state.held.remove(&process);
         state.silent.remove(&process);
         state.ended.insert(process, exit);
     }
@@ -107,16 +105,6 @@ impl Board {
         let Some(receivers) = state.received.get(event) else { return false };
         let own = receivers.iter().rposition(|process| process == than).unwrap_or(0);
         receivers[own..].iter().any(|process| process != than)
-    }
-
-    /// A handler is held at a point, or goes on.
-    pub fn note_held(&self, at: At) {
-        self.lock().held.insert(at.process.clone(), at);
-    }
-
-    /// A held handler was let go on.
-    pub fn note_proceeded(&self, process: &Process) {
-        self.lock().held.remove(process);
     }
 
     /// A publication was confirmed.

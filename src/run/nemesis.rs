@@ -210,7 +210,6 @@ fn point_reached(stage: &Arc<Stage>, at: At) {
     if !at.held {
         return;
     }
-    stage.board.note_held(at.clone());
     match fault_for(stage, &at) {
         Some(fault) => {
             let stage = Arc::clone(stage);

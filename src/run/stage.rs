@@ -237,7 +237,6 @@ impl Ground for Stage {
     }
 
     fn proceed(&self, held: &At) {
-        self.board.note_proceeded(&held.process);
         if let Some(worker) = self.worker(&held.process) {
             worker.send(&ToWorker::Proceed {
                 point: held.point,

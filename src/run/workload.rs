@@ -4,9 +4,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
 
 use crate::evidence::event::PlannedEvent;
+use crate::evidence::seal::sha256_of;
 use crate::names::Properties;
 use crate::plan::Unit;
 use crate::workers::protocol::WorkItem;
@@ -36,7 +36,7 @@ fn event(unit: &Unit, ordinal: u32) -> (PlannedEvent, WorkItem) {
     let planned = PlannedEvent {
         event: id.clone(),
         key: key.clone(),
-        payload_sha256: sha256(&payload),
+        payload_sha256: sha256_of(&payload),
         properties: properties.clone(),
         poison: unit.workload.poison.contains(&ordinal),
     };
@@ -54,8 +54,4 @@ fn payload(unit: &Unit, ordinal: u32, id: &str, key: &str) -> Vec<u8> {
     let bare = text("").len();
     let missing = (unit.workload.payload_bytes as usize).saturating_sub(bare);
     text(&"x".repeat(missing)).into_bytes()
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

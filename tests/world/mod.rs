@@ -155,7 +155,6 @@ fn cell() -> Cell {
         level: Level::Core,
         hazard: false,
         broker: BrokerKind::Kafka,
-        set: String::from("current"),
         server_pin: String::from("4.3.1"),
         database_pin: String::from("17"),
         client: ClientPin { library: String::from("rdkafka"), version: String::from("2.1.0") },

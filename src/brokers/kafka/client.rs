@@ -12,8 +12,9 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{BorrowedMessage, Headers, Message};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 
-use crate::brokers::{EVENT_ID, sha256_hex};
+use crate::brokers::EVENT_ID;
 use crate::evidence::event::{LogEntry, ReadWhy};
+use crate::evidence::seal::sha256_of;
 use crate::names::{Place, Position, Properties, TopicRole};
 
 /// Bound of one request to the broker.
@@ -225,7 +226,7 @@ fn log_entry(role: TopicRole, topic: &str, message: &BorrowedMessage<'_>) -> Log
         },
         event: properties.get(EVENT_ID).cloned(),
         key: message.key().map(|key| String::from_utf8_lossy(key).into_owned()),
-        payload_sha256: sha256_hex(payload),
+        payload_sha256: sha256_of(payload),
         payload_bytes: payload.len() as u64,
         properties,
     }

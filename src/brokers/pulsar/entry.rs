@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use reqwest::header::HeaderMap;
 
 use super::wire;
-use crate::brokers::{EVENT_ID, sha256_hex};
+use crate::brokers::EVENT_ID;
 use crate::evidence::cursor::EntryId;
 use crate::evidence::event::{LogEntry, ReadWhy};
+use crate::evidence::seal::sha256_of;
 use crate::names::{Place, Position, Properties, TopicRole};
 
 /// All properties as one JSON object; `{}` for a batch, whose messages carry their own.
@@ -101,7 +102,7 @@ fn log_entry(
         },
         event: properties.get(EVENT_ID).cloned(),
         key,
-        payload_sha256: sha256_hex(payload),
+        payload_sha256: sha256_of(payload),
         payload_bytes: payload.len() as u64,
         properties,
     }
