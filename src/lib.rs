@@ -13,10 +13,12 @@ pub mod env;
 
 pub mod brokers;
 
+#[cfg(feature = "servers")]
 pub mod workers;
 
 pub mod faults;
 
+#[cfg(feature = "servers")]
 pub mod run;
 
 pub mod evidence;
@@ -27,4 +29,5 @@ pub mod verdict;
 
 pub mod reports;
 
+#[cfg(feature = "servers")]
 pub mod cli;

@@ -2,67 +2,31 @@
 //! Logical topics and destinations of one unit come in; facts of the evidence vocabulary come out.
 //! An adapter must never publish, join a worker's group, commit, or keep a durable cursor anywhere.
 
+#[cfg(feature = "servers")]
+mod adapters;
+#[cfg(feature = "servers")]
 mod bounded;
+#[cfg(feature = "servers")]
 pub mod kafka;
+#[cfg(feature = "servers")]
 pub mod pulsar;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::env::container::{Addresses, ServerSpec};
 use crate::evidence::cursor::Cursor;
 use crate::evidence::event::{LogEntry, TopicCounts};
 use crate::faults::admin::AdminAction;
 use crate::faults::withhold::Piece;
-use crate::names::{BrokerKind, Grade, ServerKind, TopicRole};
+use crate::names::{BrokerKind, Grade, TopicRole};
 use crate::suite::model::Topology;
+
+#[cfg(feature = "servers")]
+pub use adapters::{BadSetting, connect, server_spec};
 
 /// Property (Pulsar) or header (Kafka) in which workers carry the event's id.
 pub const EVENT_ID: &str = "ce_id";
-
-/// The container of a broker at this pin; `settings` are by the server's own names.
-pub fn server_spec(
-    kind: BrokerKind,
-    pin: &str,
-    settings: &BTreeMap<String, String>,
-    addresses: Addresses,
-) -> Result<ServerSpec, BadSetting> {
-    match kind {
-        BrokerKind::Kafka => kafka::server_spec(pin, settings, addresses),
-        BrokerKind::Pulsar => pulsar::server_spec(pin, settings, addresses),
-    }
-}
-
-/// The observer of a broker; it connects lazily, so the server may still be booting.
-pub fn connect(kind: BrokerKind, addresses: Addresses) -> Result<Arc<dyn Broker>, BrokerError> {
-    let observer = format!("127.0.0.1:{}", addresses.observer);
-    Ok(match kind {
-        BrokerKind::Kafka => bounded(kafka::KafkaObserver::new(&observer)?),
-        BrokerKind::Pulsar => bounded(pulsar::PulsarObserver::new(&format!("http://{observer}"))?),
-    })
-}
-
-fn bounded(broker: impl Broker + 'static) -> Arc<dyn Broker> {
-    Arc::new(bounded::Bounded::new(broker, bounded::LIMIT))
-}
-
-/// A server setting that cannot be passed on as it is.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{server} setting '{name}': {why}")]
-pub struct BadSetting {
-    pub server: ServerKind,
-    pub name: String,
-    pub why: String,
-}
-
-impl BadSetting {
-    fn new(server: ServerKind, name: &str, why: &str) -> Self {
-        let name = name.chars().take(80).collect();
-        Self { server, name, why: why.to_owned() }
-    }
-}
 
 /// Physical names of what one unit owns on a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]

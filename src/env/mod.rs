@@ -3,16 +3,27 @@
 //! It must never leave anything behind, and never hand a server's own address to a worker.
 
 pub mod container;
+#[cfg(feature = "servers")]
 pub mod engine;
+#[cfg(feature = "servers")]
 pub mod family;
+#[cfg(feature = "servers")]
 pub mod health;
+#[cfg(feature = "servers")]
 pub mod image;
+#[cfg(feature = "servers")]
 pub mod ledger;
+#[cfg(feature = "servers")]
 pub mod link;
+#[cfg(feature = "servers")]
 pub mod ports;
+#[cfg(feature = "servers")]
 pub mod process;
+#[cfg(feature = "servers")]
 pub mod run_lock;
+#[cfg(feature = "servers")]
 pub mod sockets;
+#[cfg(feature = "servers")]
 pub mod sweep;
 
 /// Something about the environment that could not be had; what to do next is part of the text.
