@@ -80,10 +80,10 @@ async fn kafka_missing_topic(broker: &dyn Broker) {
     assert!(!broker.counts(&names, LETTERS).await.unwrap().exists);
     let absent = broker.absent(&names, Piece::DeadLetterTopic).await.unwrap();
     assert!(absent.holds, "{absent:?}");
-    let made = broker.create(&names, Piece::DeadLetterTopic).await.unwrap();
+    let made = broker.create(&names, &topology, Piece::DeadLetterTopic).await.unwrap();
     assert!(made.holds && made.text.ends_with("2 partition(s)"), "{made:?}");
     assert!(!broker.absent(&names, Piece::DeadLetterTopic).await.unwrap().holds);
-    assert!(!broker.create(&names, Piece::DeadLetterSubscription).await.unwrap().holds);
+    assert!(!broker.create(&names, &topology, Piece::DeadLetterSubscription).await.unwrap().holds);
     let refused = broker.administer(&names, SOURCE, AdminAction::UnloadAndTrim).await.unwrap();
     assert!(!refused.holds);
     broker.remove(&names).await.unwrap();
@@ -243,10 +243,10 @@ async fn pulsar_missing_topic(broker: &dyn Broker) {
     }
     let nothing = broker.administer(&names, LETTERS, AdminAction::UnloadAndTrim).await.unwrap();
     assert!(!nothing.holds && nothing.text.contains("404"), "{nothing:?}");
-    assert!(broker.create(&names, Piece::DeadLetterTopic).await.unwrap().holds);
+    assert!(broker.create(&names, &topology, Piece::DeadLetterTopic).await.unwrap().holds);
     assert!(!broker.absent(&names, Piece::DeadLetterTopic).await.unwrap().holds);
     assert!(broker.absent(&names, Piece::DeadLetterSubscription).await.unwrap().holds);
-    assert!(broker.create(&names, Piece::DeadLetterSubscription).await.unwrap().holds);
+    assert!(broker.create(&names, &topology, Piece::DeadLetterSubscription).await.unwrap().holds);
     let there = broker.absent(&names, Piece::DeadLetterSubscription).await.unwrap();
     assert!(!there.holds && there.text.contains("redriver"), "{there:?}");
     broker.remove(&names).await.unwrap();
@@ -347,7 +347,7 @@ async fn pulsar_trim(server: &Server) {
     assert!(broker.read_log(&names, LETTERS).await.unwrap().is_empty(), "the letters are lost");
     assert_eq!(broker.counts(&names, LETTERS).await.unwrap().retained, Some(0));
 
-    broker.create(&names, Piece::DeadLetterSubscription).await.unwrap();
+    broker.create(&names, &topology, Piece::DeadLetterSubscription).await.unwrap();
     publish(server, &names.dead_letter, 4, 5).await;
     let done = broker.administer(&names, LETTERS, AdminAction::UnloadAndTrim).await.unwrap();
     assert!(done.holds, "{done:?}");

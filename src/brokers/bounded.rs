@@ -79,8 +79,13 @@ impl<B: Broker> Broker for Bounded<B> {
         self.within("provision", self.inner.provision(names, topology)).await
     }
 
-    async fn create(&self, names: &UnitNames, piece: Piece) -> Result<Answer, BrokerError> {
-        self.within("create a piece", self.inner.create(names, piece)).await
+    async fn create(
+        &self,
+        names: &UnitNames,
+        topology: &Topology,
+        piece: Piece,
+    ) -> Result<Answer, BrokerError> {
+        self.within("create a piece", self.inner.create(names, topology, piece)).await
     }
 
     async fn absent(&self, names: &UnitNames, piece: Piece) -> Result<Answer, BrokerError> {

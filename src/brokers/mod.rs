@@ -97,7 +97,12 @@ pub trait Broker: Send + Sync {
     async fn provision(&self, names: &UnitNames, topology: &Topology) -> Result<(), BrokerError>;
 
     /// Creates a piece that was withheld.
-    async fn create(&self, names: &UnitNames, piece: Piece) -> Result<Answer, BrokerError>;
+    async fn create(
+        &self,
+        names: &UnitNames,
+        topology: &Topology,
+        piece: Piece,
+    ) -> Result<Answer, BrokerError>;
 
     /// Proves that a piece is absent.
     async fn absent(&self, names: &UnitNames, piece: Piece) -> Result<Answer, BrokerError>;

@@ -10,6 +10,7 @@ use crate::brokers::{Broker, UnitNames};
 use crate::env::EnvError;
 use crate::evidence::Recorder;
 use crate::evidence::event::{At, Exit, Probe, ProbeWhen, Process};
+use crate::suite::model::Topology;
 
 /// One running unit, seen by its faults.
 #[async_trait]
@@ -20,6 +21,8 @@ pub trait Ground: Send + Sync {
     fn broker(&self) -> &dyn Broker;
     /// Physical names of the unit's topics and groups.
     fn names(&self) -> &UnitNames;
+    /// What the unit was provisioned with.
+    fn topology(&self) -> &Topology;
     /// When the unit is given up.
     fn deadline(&self) -> Instant;
     /// The configured ack timeout in milliseconds, if there is one.

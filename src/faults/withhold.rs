@@ -43,7 +43,11 @@ impl Fault for WithholdSpec {
         }
         // It must have been absent to the end, or the phase before proved nothing.
         self.record_absence(ground).await?;
-        let created = ground.broker().create(ground.names(), self.piece).await.map_err(port)?;
+        let created = ground
+            .broker()
+            .create(ground.names(), ground.topology(), self.piece)
+            .await
+            .map_err(port)?;
         let now = ground.broker().absent(ground.names(), self.piece).await.map_err(port)?;
         let stage = FaultStage::Healed {
             proof: format!("{}; then: {}", created.text, now.text),

@@ -8,22 +8,27 @@ use crate::checks::conserved::ConservedSpec;
 use crate::checks::drained::DrainedSpec;
 use crate::checks::effects::EffectsSpec;
 use crate::checks::{Bound, CheckSpec};
-use crate::names::{EventSet, Role};
+use crate::names::{BrokerKind, EventSet, Role};
 use crate::suite::control::Story;
 use crate::suite::model::{
-    Destination, Limits, Phase, PoisonBehaviour, SubscriptionType, Topology, Until, WorkerSpec,
-    Workload,
+    Destination, Limits, Phase, SubscriptionType, Topology, Until, WorkerSpec, Workload,
 };
+
+/// Settings of servers by broker.
+type Settings = BTreeMap<BrokerKind, BTreeMap<String, String>>;
 
 const EVENTS: u32 = 10;
 const DESTINATION: &str = "baseline";
 
-pub(super) fn story() -> Story {
+/// A story without any fault; it says whether this server and this client work at all.
+pub(super) fn story(server: &Settings) -> Story {
     let destination = Destination { subscription: SubscriptionType::Shared };
     let topology = Topology {
         partitions: 1,
         destinations: BTreeMap::from([(DESTINATION.to_owned(), destination)]),
         dead_letter: None,
+        server: server.clone(),
+        settings: BTreeMap::new(),
     };
     let consumer = WorkerSpec {
         pattern: Some("inbox".to_owned()),
@@ -53,14 +58,14 @@ fn worker(role: Role) -> WorkerSpec {
         destination: None,
         count: 1,
         options: BTreeMap::new(),
-        poison: PoisonBehaviour::Ok,
+        handler: Vec::new(),
         dead_letter: None,
         redrive: None,
     }
 }
 
 pub(super) fn workload() -> Workload {
-    Workload { events: EVENTS, keys: 3, payload_bytes: 128, poison: Vec::new() }
+    Workload { events: EVENTS, keys: 3, payload_bytes: 128, poison: Vec::new(), again: Vec::new() }
 }
 
 pub(super) fn phases() -> Vec<Phase> {

@@ -2,11 +2,12 @@
 //! Loaded files and a request come in; a `Plan`, or every problem of files and request, comes out.
 //! It must never leave a choice to the run, nor order anything by chance.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::request::{self, Filter, PinSet, Profile, Request, Subjects};
 use super::unit::{Frame, Place, unit};
 use super::{Cell, ClientPin, ControlRef, PLAN_VERSION, Plan, Unit, UnitKind, baseline};
+use crate::evidence::seal::sha256_of;
 use crate::names::{BrokerKind, wire_name};
 use crate::suite::control::Story;
 use crate::suite::manifest::Lack;
@@ -223,7 +224,7 @@ impl<'a> Builder<'a> {
         if !self.filter.takes(&subject.id, &cell.id) {
             return;
         }
-        cell.baseline = self.baseline(place);
+        cell.baseline = self.baseline(place, &story);
         cell.subject = unit_id(subject, place);
         self.add(cell.subject.clone(), UnitKind::Subject, place, story, &subject.frame);
         for control in controls(subject.scenario, place.broker) {
@@ -249,7 +250,7 @@ impl<'a> Builder<'a> {
                 continue;
             }
             cell.only_control = true;
-            cell.baseline = self.baseline(place);
+            cell.baseline = self.baseline(place, &story);
             cell.subject = self.control(subject, control, place);
             self.plan.cells.push(cell);
         }
@@ -271,14 +272,18 @@ impl<'a> Builder<'a> {
         id
     }
 
-    fn baseline(&mut self, place: &Place) -> String {
-        let id = format!("baseline@{}", place.short());
+    /// The baseline of the server that the story asks for.
+    fn baseline(&mut self, place: &Place, story: &Story) -> String {
+        let server = &story.topology.server;
+        let own = server.get(&place.broker).filter(|settings| !settings.is_empty());
+        let mark = own.map_or(String::new(), |settings| format!("+{}", short_hash(settings)));
+        let id = format!("baseline@{}{mark}", place.short());
         let frame = Frame {
             workload: baseline::workload(),
             phases: baseline::phases(),
             limits: baseline::limits(),
         };
-        self.add(id.clone(), UnitKind::Baseline, place, baseline::story(), &frame);
+        self.add(id.clone(), UnitKind::Baseline, place, baseline::story(server), &frame);
         id
     }
 
@@ -288,6 +293,12 @@ impl<'a> Builder<'a> {
             self.plan.units.push(unit);
         }
     }
+}
+
+/// Eight digits that tell settings apart.
+fn short_hash(settings: &BTreeMap<String, String>) -> String {
+    let text: String = settings.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    sha256_of(text.as_bytes())[..8].to_owned()
 }
 
 /// `property.scenario@kafka-4.3.1+rdkafka`: also a file name.

@@ -50,11 +50,17 @@ pub(super) fn unit(
     kind: UnitKind,
     place: &Place,
     plan_seed: u64,
-    story: Story,
+    mut story: Story,
     frame: &Frame,
 ) -> Unit {
-    let server =
-        |kind, pin: &str| ServerKey { kind, pin: pin.to_owned(), settings: BTreeMap::new() };
+    for spec in story.workers.values_mut() {
+        let limit = waits::option_ms(spec, place.broker, ack_timeout_option(place.broker));
+        for rule in &mut spec.handler {
+            rule.does = rule.does.resolved(limit);
+        }
+    }
+    let settings = story.topology.server.get(&place.broker).cloned().unwrap_or_default();
+    let server = |kind, pin: &str, settings| ServerKey { kind, pin: pin.to_owned(), settings };
     let waits = waits::compute(&story, place.broker, &frame.phases, &frame.workload);
     let scope = scope(&story, frame, place);
     Unit {
@@ -62,8 +68,8 @@ pub(super) fn unit(
         id,
         kind,
         broker: place.broker,
-        server: server(place.broker.into(), &place.server_pin),
-        database: server(ServerKind::Postgres, &place.database_pin),
+        server: server(place.broker.into(), &place.server_pin, settings),
+        database: server(ServerKind::Postgres, &place.database_pin, BTreeMap::new()),
         // Faults strike workers and the unit's own topics only, so that servers can be shared.
         lease: LeaseKind::Shared,
         worker_manifest: place.manifest.clone(),

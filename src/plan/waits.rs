@@ -8,9 +8,8 @@ use crate::faults::kill::AfterKill;
 use crate::faults::stall::StallEnd;
 use crate::names::{BrokerKind, Role};
 use crate::suite::control::Story;
-use crate::suite::model::{
-    OnDeadLetterFailure, Phase, PoisonBehaviour, Until, WorkerSpec, Workload,
-};
+use crate::suite::handler::{Behaviour, HandlerRule, rules_of};
+use crate::suite::model::{OnDeadLetterFailure, Phase, Until, WorkerSpec, Workload};
 use crate::suite::vocabulary::ack_timeout_option;
 
 /// librdkafka's defaults (CONFIGURATION.md) for what a suite leaves unset.
@@ -49,6 +48,7 @@ pub(super) fn compute(
     }
     for (name, spec) in &story.workers {
         waits.extend(backoff_wait(name, spec, broker, workload));
+        waits.extend(slow_wait(name, spec, broker, workload));
     }
     waits
 }
@@ -114,7 +114,7 @@ fn backoff_wait(
     workload: &Workload,
 ) -> Option<ComputedWait> {
     let letter = spec.dead_letter.as_ref()?;
-    if spec.role != Role::Consumer || spec.poison != PoisonBehaviour::Fails {
+    if spec.role != Role::Consumer {
         return None;
     }
     let given = spec.options.get(&broker).and_then(|options| options.get("attempt_backoff_ms"));
@@ -123,8 +123,37 @@ fn backoff_wait(
         None => vec![DEFAULT_BACKOFF_MS],
     };
     let last = *list.last()?;
-    let failures = letter.max_deliveries.saturating_sub(1) as usize;
-    let each: u64 = (0..failures).map(|n| list.get(n).copied().unwrap_or(last)).sum();
-    let ms = each.saturating_mul(workload.poison.len() as u64);
-    (ms > 0).then(|| ComputedWait { what: format!("backoff of {name} on poison events"), ms })
+    let most = u64::from(letter.max_deliveries.saturating_sub(1));
+    let each = |failures: u64| -> u64 {
+        (0..failures as usize).map(|n| list.get(n).copied().unwrap_or(last)).sum()
+    };
+    let ms = (1..=workload.events).map(|event| each(failures(spec, event, workload, most))).sum();
+    (ms > 0).then(|| ComputedWait { what: format!("backoff of {name} on failing events"), ms })
+}
+
+/// How often the handler gives an event back before it is done with it: `most` at most.
+fn failures(spec: &WorkerSpec, event: u32, workload: &Workload, most: u64) -> u64 {
+    match rules_of(&spec.handler, event, workload).next() {
+        Some(HandlerRule { does: Behaviour::Fail, times, .. }) => {
+            times.map_or(most, |times| most.min(times.into()))
+        }
+        _ => 0,
+    }
+}
+
+/// Handlers work on one event at a time, so that slow ones add up.
+fn slow_wait(
+    name: &str,
+    spec: &WorkerSpec,
+    broker: BrokerKind,
+    workload: &Workload,
+) -> Option<ComputedWait> {
+    let limit = option_ms(spec, broker, ack_timeout_option(broker));
+    let slow = |event: u32| match rules_of(&spec.handler, event, workload).next()?.does {
+        Behaviour::Slow(time) => time.ms(limit),
+        _ => None,
+    };
+    let ms: u64 =
+        (1..=workload.events).filter_map(slow).sum::<u64>() / u64::from(spec.count.max(1));
+    (ms > 0).then(|| ComputedWait { what: format!("slow handling of {name}"), ms })
 }

@@ -2,7 +2,6 @@
 //! A worker's name in the scenario comes in; live processes, armed and recorded, come out.
 //! It must never hand a worker an address that is not a link.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
 use super::stage::Stage;
@@ -12,11 +11,12 @@ use crate::env::ledger;
 use crate::evidence::event::{Event, Process};
 use crate::faults::EventRef;
 use crate::names::{BrokerKind, Properties, Role};
-use crate::suite::model::{PoisonBehaviour, WorkerSpec};
+use crate::suite::handler::rules_of;
+use crate::suite::model::WorkerSpec;
 use crate::workers::live::LiveWorker;
 use crate::workers::protocol::{
-    Armed, Behaviour, BehaviourTable, BrokerAddress, DatabaseAddress, DeadLetter, Redrive, Source,
-    Start, Target, ToWorker, WorkItem,
+    Armed, BehaviourRule, BehaviourTable, BrokerAddress, DatabaseAddress, DeadLetter, Redrive,
+    Source, Start, Target, ToWorker, WorkItem,
 };
 
 /// Id under which the redriver of a unit records its progress, the same in every incarnation.
@@ -120,7 +120,7 @@ fn start_message(stage: &Stage, name: &str, spec: &WorkerSpec, process: &Process
 
 fn workload(stage: &Stage, role: Role) -> Vec<WorkItem> {
     match role {
-        Role::Producer => workload::events(&stage.unit).into_iter().map(|(_, item)| item).collect(),
+        Role::Producer => workload::items(&stage.unit),
         Role::Consumer | Role::Redriver => Vec::new(),
     }
 }
@@ -175,17 +175,13 @@ fn options(stage: &Stage, spec: &WorkerSpec, process: &Process) -> Properties {
 }
 
 fn behaviour(stage: &Stage, spec: &WorkerSpec) -> BehaviourTable {
-    let events = match spec.poison {
-        PoisonBehaviour::Ok => BTreeMap::new(),
-        PoisonBehaviour::Fails => stage
-            .unit
-            .workload
-            .poison
-            .iter()
-            .map(|ordinal| (workload::event_id(*ordinal), Behaviour::Poison))
-            .collect(),
-    };
-    BehaviourTable { default: Behaviour::Ok, events }
+    let workload = &stage.unit.workload;
+    let rules = |ordinal| rules_of(&spec.handler, ordinal, workload).map(BehaviourRule::of);
+    let events = (1..=workload.events)
+        .map(|ordinal| (workload::event_id(ordinal), rules(ordinal).collect::<Vec<_>>()))
+        .filter(|(_, rules)| !rules.is_empty())
+        .collect();
+    BehaviourTable { events }
 }
 
 /// Points that faults still wait for at this worker.

@@ -24,6 +24,7 @@ use crate::evidence::event::{At, Event, Exit, Probe, ProbeWhen, Process};
 use crate::faults::ground::Ground;
 use crate::names::{Role, TopicRole};
 use crate::plan::Unit;
+use crate::suite::model::Topology;
 use crate::wait::{self, Seen};
 use crate::workers::live::{LiveWorker, Said};
 use crate::workers::protocol::ToWorker;
@@ -157,6 +158,10 @@ impl Ground for Stage {
 
     fn broker(&self) -> &dyn Broker {
         self.broker.as_ref()
+    }
+
+    fn topology(&self) -> &Topology {
+        &self.unit.topology
     }
 
     fn names(&self) -> &UnitNames {

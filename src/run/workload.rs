@@ -9,6 +9,7 @@ use crate::evidence::event::PlannedEvent;
 use crate::evidence::seal::sha256_of;
 use crate::names::Properties;
 use crate::plan::Unit;
+use crate::suite::model::AgainPayload;
 use crate::workers::protocol::WorkItem;
 
 /// The id of the n-th event, from 1.
@@ -21,10 +22,28 @@ pub fn events(unit: &Unit) -> Vec<(PlannedEvent, WorkItem)> {
     (1..=unit.workload.events).map(|ordinal| event(unit, ordinal)).collect()
 }
 
+/// What a producer publishes, in this order: every event, then those that are published again.
+pub fn items(unit: &Unit) -> Vec<WorkItem> {
+    let once = events(unit).into_iter().map(|(_, item)| item);
+    let again = unit.workload.again.iter().map(|again| match again.payload {
+        AgainPayload::Same => event(unit, again.event).1,
+        AgainPayload::Other => conflict(unit, again.event),
+    });
+    once.chain(again).collect()
+}
+
+/// The event under the same id with another amount.
+fn conflict(unit: &Unit, ordinal: u32) -> WorkItem {
+    let (planned, mut item) = event(unit, ordinal);
+    let payload = payload(unit, &planned.event, &planned.key, amount(unit, ordinal) + 1);
+    item.payload = STANDARD.encode(payload);
+    item
+}
+
 fn event(unit: &Unit, ordinal: u32) -> (PlannedEvent, WorkItem) {
     let id = event_id(ordinal);
     let key = format!("k-{}", (ordinal - 1) % unit.workload.keys.max(1) + 1);
-    let payload = payload(unit, ordinal, &id, &key);
+    let payload = payload(unit, &id, &key, amount(unit, ordinal));
     let properties: Properties = [
         ("ce_type", "order.placed"),
         ("ce_dataschema", "order/1"),
@@ -45,9 +64,13 @@ fn event(unit: &Unit, ordinal: u32) -> (PlannedEvent, WorkItem) {
     (planned, item)
 }
 
+/// From 1 to 100.
+fn amount(unit: &Unit, ordinal: u32) -> u64 {
+    (unit.seed.wrapping_mul(u64::from(ordinal) + 1) >> 32) % 100 + 1
+}
+
 /// JSON with the fields that the workers' handlers read, padded to the size that was asked for.
-fn payload(unit: &Unit, ordinal: u32, id: &str, key: &str) -> Vec<u8> {
-    let amount = (unit.seed.wrapping_mul(u64::from(ordinal) + 1) >> 32) % 100 + 1;
+fn payload(unit: &Unit, id: &str, key: &str, amount: u64) -> Vec<u8> {
     let text = |pad: &str| {
         format!(r#"{{"event_id":"{id}","entity":"{key}","amount":{amount},"pad":"{pad}"}}"#)
     };

@@ -3,6 +3,7 @@
 //! It must never fill in a value that matters, and never touch a network or a server.
 
 pub mod control;
+pub mod handler;
 mod load;
 pub mod manifest;
 pub mod model;
@@ -10,6 +11,7 @@ pub(crate) mod parse;
 pub mod pins;
 pub mod problem;
 pub mod source;
+pub mod time;
 mod validate;
 pub mod vocabulary;
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
+use super::handler::HandlerRule;
 use crate::checks::CheckSpec;
 use crate::faults::stall::StallEnd;
 use crate::faults::{EventRef, FaultSpec};
@@ -70,6 +71,28 @@ pub struct Topology {
     pub destinations: BTreeMap<String, Destination>,
     #[serde(default)]
     pub dead_letter: Option<DeadLetterTopology>,
+    /// Settings of the server beside the fast defaults, by broker and by the server's own names.
+    /// Units with the same settings share a server.
+    #[serde(default)]
+    pub server: BTreeMap<BrokerKind, BTreeMap<String, String>>,
+    /// Settings of what the unit owns: on Kafka of its topics, by name (`retention.ms`); on Pulsar of
+    /// its namespace, by policy of the admin API with its JSON (`deduplication`: `true`).
+    #[serde(default)]
+    pub settings: BTreeMap<BrokerKind, BTreeMap<String, String>>,
+}
+
+impl Topology {
+    /// Partitions of the dead letter topic, once there is one.
+    pub fn dead_letter_partitions(&self) -> u32 {
+        let own = self.dead_letter.as_ref().and_then(|letters| letters.partitions);
+        own.unwrap_or(self.partitions)
+    }
+
+    /// Settings of what the unit owns on this broker.
+    pub fn settings_of(&self, broker: BrokerKind) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.settings.get(&broker).into_iter().flatten();
+        own.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
 }
 
 /// A subscription or consumer group.
@@ -97,6 +120,9 @@ pub struct DeadLetterTopology {
     pub topic: Presence,
     /// The subscription (or group) of the redriver on it.
     pub subscription: Presence,
+    /// Partitions of the dead letter topic; as many as the source has if left out.
+    #[serde(default)]
+    pub partitions: Option<u32>,
 }
 
 /// Whether a piece of topology is made when the cell is provisioned.
@@ -117,9 +143,31 @@ pub struct Workload {
     pub keys: u32,
     /// Least size of a payload in bytes (JSON, padded).
     pub payload_bytes: u32,
-    /// Ordinals (from 1) of the events that fail in every handler with behaviour `poison`.
+    /// Ordinals (from 1) of the events that handlers can be told to fail on.
     #[serde(default)]
     pub poison: Vec<u32>,
+    /// Events that are published once more under the same id, after all of the others.
+    #[serde(default)]
+    pub again: Vec<Again>,
+}
+
+/// A second publication of an event.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Again {
+    /// Ordinal of the event, from 1.
+    pub event: u32,
+    pub payload: AgainPayload,
+}
+
+/// What a second publication carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgainPayload {
+    /// The same bytes: a duplicate.
+    Same,
+    /// Another amount under the same id: a conflict.
+    Other,
 }
 
 /// One worker: a separate process, or several alike.
@@ -139,9 +187,10 @@ pub struct WorkerSpec {
     /// Client options by broker, verbatim as the client names them.
     #[serde(default)]
     pub options: BTreeMap<BrokerKind, BTreeMap<String, String>>,
-    /// What its handler does with poison events.
+    /// What its handler does with some of the events beside its pattern (a *fix* is another worker
+    /// that has no such rule).
     #[serde(default)]
-    pub poison: PoisonBehaviour,
+    pub handler: Vec<HandlerRule>,
     #[serde(default)]
     pub dead_letter: Option<DeadLetterSpec>,
     #[serde(default)]
@@ -150,17 +199,6 @@ pub struct WorkerSpec {
 
 fn one() -> u32 {
     1
-}
-
-/// Whether the handler fails on poison events (a *fix* is another worker that does not).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PoisonBehaviour {
-    /// Poison events are handled like any other.
-    #[default]
-    Ok,
-    /// The handler fails on them, before any effect.
-    Fails,
 }
 
 /// How a consumer gets rid of what it cannot handle.

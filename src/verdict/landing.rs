@@ -122,7 +122,7 @@ pub(super) fn fired<'a>(
 }
 
 /// `consumer-2` is a process of worker `consumer`.
-fn is_process_of(process: &str, worker: &str) -> bool {
+pub(super) fn is_process_of(process: &str, worker: &str) -> bool {
     let ordinal = process.strip_prefix(worker).map(|rest| rest.strip_prefix('-').unwrap_or(rest));
     ordinal.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -5,12 +5,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::FaultReport;
+use super::landing::is_process_of;
 use crate::checks::observed::settle_step;
 use crate::checks::{Pin, PinSubject};
 use crate::evidence::History;
 use crate::evidence::event::{AttestedSubject, Event, Exit, FaultStage, Process, SettleStep};
 use crate::names::Cause;
 use crate::plan::Unit;
+use crate::suite::handler::{Behaviour, CRASH_CODE};
+use crate::suite::model::WorkerSpec;
 
 /// Something that keeps a unit from being decided, and in which closed class.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +56,7 @@ pub(super) fn problems(
     problems.extend(out_of_memory(history));
     problems.extend(troubles(history));
     problems.extend(containers(history));
-    problems.extend(processes(history));
+    problems.extend(processes(unit, history));
     problems.extend(unhealed(history, faults));
     problems.extend(unattested(&unit.scope.pins, history));
     problems.extend(unsettled(history));
@@ -224,7 +227,14 @@ fn containers(history: &History) -> Vec<Problem> {
     problems
 }
 
-fn processes(history: &History) -> Vec<Problem> {
+/// Whether a rule of its handler lets this process end itself, with the code that says so.
+fn may_crash(unit: &Unit, process: &Process, exit: &Exit) -> bool {
+    let crashes = |spec: &WorkerSpec| spec.handler.iter().any(|r| r.does == Behaviour::Crash);
+    *exit == Exit::Code(CRASH_CODE)
+        && unit.workers.iter().any(|(n, spec)| is_process_of(&process.worker, n) && crashes(spec))
+}
+
+fn processes(unit: &Unit, history: &History) -> Vec<Problem> {
     let mut problems = Vec::new();
     for event in history.events() {
         let problem = match event {
@@ -232,7 +242,8 @@ fn processes(history: &History) -> Vec<Problem> {
                 Problem::new(Cause::RunnerError, format!("{process} broke the protocol: {what}"))
             }
             Event::WorkerExited { process, exit, signalled_by_us: None }
-                if !matches!(exit, Exit::Code(0) | Exit::Signal(9)) =>
+                if !matches!(exit, Exit::Code(0) | Exit::Signal(9))
+                    && !may_crash(unit, process, exit) =>
             {
                 let how = match exit {
                     Exit::Code(code) => format!("code {code}"),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::names::{BrokerKind, CallOutcome, Operation, Point, Position, Properties, Role};
+use crate::suite::handler::{Behaviour, HandlerRule};
 use crate::suite::model::{OnDeadLetterFailure, SubscriptionType};
 
 /// Version of the protocol that this runner speaks.
@@ -74,18 +75,42 @@ pub struct DeadLetter {
     pub on_failure: OnDeadLetterFailure,
 }
 
-/// What the handler does with an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Behaviour {
-    Ok,
-    Poison,
+/// What the handler does with an event beside its pattern; the first rule that is not used up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BehaviourRule {
+    pub does: &'static str,
+    /// Milliseconds, where the word takes a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ms: Option<u64>,
+    /// Only for so many first handings-over of the event to this process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<u32>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+impl BehaviourRule {
+    /// The rule in the protocol's words; relative times are resolved by then.
+    pub fn of(rule: &HandlerRule) -> Self {
+        let does = match rule.does {
+            Behaviour::Ok => "ok",
+            Behaviour::Fail => "fail",
+            Behaviour::FailForGood => "fail_for_good",
+            Behaviour::Undecodable => "undecodable",
+            Behaviour::Slow(_) => "slow",
+            Behaviour::Hang => "hang",
+            Behaviour::ForgetAck => "forget_ack",
+            Behaviour::Nack => "nack",
+            Behaviour::ReconsumeLater(_) => "reconsume_later",
+            Behaviour::Crash => "crash",
+        };
+        let ms = rule.does.time().and_then(|time| time.ms(None));
+        Self { does, ms, times: rule.times }
+    }
+}
+
+/// Rules by event id; an event without one is handled as the pattern says.
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct BehaviourTable {
-    pub default: Behaviour,
-    pub events: BTreeMap<String, Behaviour>,
+    pub events: BTreeMap<String, Vec<BehaviourRule>>,
 }
 
 /// A point at which the worker has to hold; `None` means any.

@@ -126,6 +126,8 @@ pub fn topology(partitions: u32, topic: Presence, subscription: Presence) -> Top
             ("billing".to_owned(), shared.clone()),
             ("shipping".to_owned(), shared),
         ]),
-        dead_letter: Some(DeadLetterTopology { topic, subscription }),
+        dead_letter: Some(DeadLetterTopology { topic, subscription, partitions: None }),
+        server: BTreeMap::new(),
+        settings: BTreeMap::new(),
     }
 }

@@ -75,10 +75,18 @@ impl KafkaObserver {
     }
 
     /// Creates a topic and waits until every partition of it has a leader.
-    async fn create_topic(&self, topic: &str, partitions: u32) -> Result<String, BrokerError> {
+    async fn create_topic(
+        &self,
+        topic: &str,
+        partitions: u32,
+        settings: impl Iterator<Item = (&str, &str)>,
+    ) -> Result<String, BrokerError> {
         let what = "create a topic";
         let count = i32::try_from(partitions).map_err(|e| trouble(what, &e))?;
-        let wanted = NewTopic::new(topic, count, TopicReplication::Fixed(1));
+        let mut wanted = NewTopic::new(topic, count, TopicReplication::Fixed(1));
+        for (name, value) in settings {
+            wanted = wanted.set(name, value);
+        }
         let results = self.admin.create_topics([&wanted], &options()).await;
         let answer = match results.map_err(|e| trouble(what, &e))?.pop() {
             Some(Ok(name)) => format!("created {name}"),
@@ -177,7 +185,7 @@ impl Broker for KafkaObserver {
 
     async fn probe_ready(&self) -> Result<(), BrokerError> {
         let topic = probe::unique_topic();
-        self.create_topic(&topic, 1).await?;
+        self.create_topic(&topic, 1, std::iter::empty()).await?;
         let outcome = self.probe(&topic).await;
         // Whatever was found, the probe's own topic does not stay.
         let deleted = self.delete_topics(&[&topic]).await;
@@ -196,20 +204,27 @@ impl Broker for KafkaObserver {
     }
 
     async fn provision(&self, names: &UnitNames, topology: &Topology) -> Result<(), BrokerError> {
-        self.create_topic(&names.source, topology.partitions).await?;
+        let own = || topology.settings_of(BrokerKind::Kafka);
+        self.create_topic(&names.source, topology.partitions, own()).await?;
         if topology.dead_letter.as_ref().is_some_and(|d| d.topic == Presence::Created) {
-            self.create_topic(&names.dead_letter, topology.partitions).await?;
+            let partitions = topology.dead_letter_partitions();
+            self.create_topic(&names.dead_letter, partitions, own()).await?;
         }
         // Groups begin with their first member; there is nothing to create for a destination.
         Ok(())
     }
 
-    async fn create(&self, names: &UnitNames, piece: Piece) -> Result<Answer, BrokerError> {
+    async fn create(
+        &self,
+        names: &UnitNames,
+        topology: &Topology,
+        piece: Piece,
+    ) -> Result<Answer, BrokerError> {
         match piece {
             Piece::DeadLetterTopic => {
-                // Like the source: partitions are a property of the topology, for every topic.
-                let partitions = self.partitions(&names.source).await?.unwrap_or(1);
-                let text = self.create_topic(&names.dead_letter, partitions.unsigned_abs()).await?;
+                let partitions = topology.dead_letter_partitions();
+                let own = || topology.settings_of(BrokerKind::Kafka);
+                let text = self.create_topic(&names.dead_letter, partitions, own()).await?;
                 Ok(Answer { text, holds: true })
             }
             Piece::DeadLetterSubscription => Ok(Answer { text: NO_PIECE.to_owned(), holds: false }),

@@ -54,6 +54,21 @@ impl PulsarObserver {
         made("create a namespace", self.admin.call(Method::PUT, &path, None).await?).map(drop)
     }
 
+    /// A policy of a namespace by its name in the admin API, for example `deduplication` with
+    /// `true`. Setting it again is harmless.
+    async fn set_policy(
+        &self,
+        namespace: &str,
+        policy: &str,
+        json: &str,
+    ) -> Result<(), BrokerError> {
+        let what = format!("set the namespace policy {policy} to {json}");
+        let mut path = namespace_path(namespace);
+        path.push(policy);
+        let reply = self.admin.call(Method::POST, &path, Some(json)).await?;
+        if reply.is_success() { Ok(()) } else { Err(trouble(&what, &reply.shown())) }
+    }
+
     async fn delete_namespace(&self, namespace: &str) -> Result<(), BrokerError> {
         let what = "delete a namespace";
         let path = namespace_path(namespace);
@@ -189,6 +204,9 @@ impl Broker for PulsarObserver {
 
     async fn provision(&self, names: &UnitNames, topology: &Topology) -> Result<(), BrokerError> {
         self.create_namespace(namespace_of(names)).await?;
+        for (policy, json) in topology.settings_of(BrokerKind::Pulsar) {
+            self.set_policy(namespace_of(names), policy, json).await?;
+        }
         self.create_topic(&names.source, topology.partitions).await?;
         for subscription in names.destinations.values() {
             // Before the first message: what nobody subscribes to may be trimmed.
@@ -196,7 +214,7 @@ impl Broker for PulsarObserver {
         }
         let Some(dead_letter) = &topology.dead_letter else { return Ok(()) };
         if dead_letter.topic == Presence::Created {
-            self.create_topic(&names.dead_letter, topology.partitions).await?;
+            self.create_topic(&names.dead_letter, topology.dead_letter_partitions()).await?;
             if dead_letter.subscription == Presence::Created {
                 self.create_subscription(&names.dead_letter, &names.redriver).await?;
             }
@@ -204,14 +222,15 @@ impl Broker for PulsarObserver {
         Ok(())
     }
 
-    async fn create(&self, names: &UnitNames, piece: Piece) -> Result<Answer, BrokerError> {
+    async fn create(
+        &self,
+        names: &UnitNames,
+        topology: &Topology,
+        piece: Piece,
+    ) -> Result<Answer, BrokerError> {
         let (what, reply) = match piece {
             Piece::DeadLetterTopic => {
-                // Like the source: partitions are a property of the topology, for every topic.
-                let partitions = match self.topic(&names.source).shape().await? {
-                    Shape::Partitioned(partitions) => partitions,
-                    Shape::Plain | Shape::Absent => 1,
-                };
+                let partitions = topology.dead_letter_partitions();
                 let reply = self.create_topic(&names.dead_letter, partitions).await?;
                 (format!("create topic {}", names.dead_letter), reply)
             }

@@ -43,6 +43,18 @@ pub(super) fn validate(scene: &mut Scene) {
         let message = "without a destination nobody has to have an effect";
         scene.report(&route.key("destinations"), message);
     }
+    let bound = Bound { of: "partitions", ..bound };
+    if let Some(partitions) = topology.dead_letter.as_ref().and_then(|letters| letters.partitions) {
+        let route = route.key("dead_letter").key("partitions");
+        keep(scene, &route, partitions.into(), &bound);
+    }
+    let brokers = scene.brokers().to_vec();
+    for (word, settings) in [("server", &topology.server), ("settings", &topology.settings)] {
+        for broker in settings.keys().filter(|broker| !brokers.contains(broker)) {
+            let route = route.key(word).name(&broker.to_string());
+            scene.report(&route, format!("for {broker}, on which this scenario is not run"));
+        }
+    }
     limits(scene);
 }
 
@@ -69,6 +81,23 @@ fn workload(scene: &mut Scene) {
             scene.report(&route, format!("event {ordinal} stands twice"));
         }
     }
+    again(scene, &route);
+}
+
+/// Second publications are of events that there are.
+fn again(scene: &mut Scene, route: &Route) {
+    let workload = &scene.scenario.workload;
+    for (index, again) in workload.again.iter().enumerate() {
+        if again.event == 0 || again.event > workload.events {
+            let message =
+                format!("there is no event {}: the workload has {}", again.event, workload.events);
+            let route = route.key("again").item(index).key("event");
+            scene.report_with_help(&route, message, "ordinals count from 1".to_owned());
+        }
+    }
+    let most = EVENTS;
+    let bound = Bound { of: "second publications", least: 0, most, why: STORY };
+    keep(scene, &route.key("again"), workload.again.len() as u64, &bound);
 }
 
 fn limits(scene: &mut Scene) {
@@ -80,7 +109,9 @@ fn limits(scene: &mut Scene) {
     let bound = Bound { of: "deliveries", least: 1, most: 10_000_000, why: STORY };
     keep(scene, &route.key("deliveries"), limits.deliveries, &bound);
     let destinations = scene.scenario.topology.destinations.len() as u64;
-    let least = u64::from(scene.scenario.workload.events).saturating_mul(destinations);
+    let workload = &scene.scenario.workload;
+    let messages = u64::from(workload.events).saturating_add(workload.again.len() as u64);
+    let least = messages.saturating_mul(destinations);
     if limits.deliveries > 0 && limits.deliveries < least {
         let message = format!("the story needs {least} deliveries at least");
         scene.report(&route.key("deliveries"), message);

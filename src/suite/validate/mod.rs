@@ -6,6 +6,7 @@ mod bounds;
 mod checks;
 mod controls;
 mod faults;
+mod handler;
 mod phases;
 mod workers;
 

@@ -4,8 +4,9 @@
 
 use super::Scene;
 use super::bounds::{self, Bound};
+use super::handler;
 use crate::names::{BrokerKind, Role};
-use crate::suite::model::{DeadLetterMode, PoisonBehaviour, WorkerSpec};
+use crate::suite::model::{DeadLetterMode, WorkerSpec};
 use crate::suite::problem::suggest;
 use crate::suite::source::Route;
 use crate::suite::vocabulary::PATTERNS;
@@ -23,6 +24,7 @@ pub(super) fn validate(scene: &mut Scene) {
         role(scene, &route, spec);
         options(scene, &route, spec);
         dead_letter(scene, &route, spec);
+        handler::validate(scene, &route, spec);
     }
     let mut producers = scene.workers().filter(|(_, spec)| spec.role == Role::Producer);
     if producers.next().is_none() {
@@ -80,9 +82,6 @@ fn redrive(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
     }
     if spec.role == Role::Redriver && scene.scenario.topology.dead_letter.is_none() {
         scene.report(&route.key("role"), "a redriver without a dead letter topic");
-    }
-    if spec.poison == PoisonBehaviour::Fails && scene.scenario.workload.poison.is_empty() {
-        scene.report(&route.key("poison"), "no event of the workload is poison");
     }
 }
 

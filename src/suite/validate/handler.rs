@@ -1,0 +1,74 @@
+//! Rules of handlers: each has to concern an event, and be reached by one.
+//! A scene and one of its workers come in; its problems go into the scene.
+//! It must never accept a rule without an effect: it would look as if something were tested.
+
+use super::Scene;
+use super::bounds::{self, Bound};
+use crate::names::Role;
+use crate::suite::handler::{Behaviour, HandlerRule, Selection};
+use crate::suite::model::WorkerSpec;
+use crate::suite::source::Route;
+use crate::suite::vocabulary::ack_timeout_option;
+
+pub(super) fn validate(scene: &mut Scene, worker: &Route, spec: &WorkerSpec) {
+    let route = worker.key("handler");
+    if spec.role != Role::Consumer && !spec.handler.is_empty() {
+        scene.report(&route, format!("a {} handles no events", spec.role));
+        return;
+    }
+    for (index, rule) in spec.handler.iter().enumerate() {
+        let route = route.item(index);
+        selection(scene, &route.key("of"), &rule.of);
+        if let Some(times) = rule.times {
+            let bound = Bound { of: "times", least: 1, most: 1000, why: bounds::STORY };
+            bounds::keep(scene, &route.key("times"), times.into(), &bound);
+        }
+        time(scene, &route.key("does"), spec, rule.does);
+        if is_shadowed(scene, &spec.handler[..index], rule) {
+            let message =
+                "no event reaches this rule: the ones before it decide for all of its events";
+            scene.report(&route, message);
+        }
+    }
+}
+
+fn selection(scene: &mut Scene, route: &Route, of: &Selection) {
+    let workload = &scene.scenario.workload;
+    if let Selection::Events(ordinals) = of {
+        let beyond = ordinals.iter().find(|n| **n == 0 || **n > workload.events);
+        if let Some(ordinal) = beyond {
+            let message =
+                format!("there is no event {ordinal}: the workload has {}", workload.events);
+            return scene.report_with_help(route, message, "ordinals count from 1".to_owned());
+        }
+    }
+    // What lies outside of its bound is reported there.
+    let events = u64::from(workload.events).min(bounds::EVENTS) as u32;
+    if !(1..=events).any(|ordinal| of.takes(ordinal, workload)) {
+        scene.report(route, "this concerns no event of the workload");
+    }
+}
+
+/// A relative time needs the value that it refers to, on every broker.
+fn time(scene: &mut Scene, route: &Route, spec: &WorkerSpec, does: Behaviour) {
+    if !does.time().is_some_and(|time| time.needs_ack_timeout()) {
+        return;
+    }
+    for broker in scene.brokers() {
+        let option = ack_timeout_option(*broker);
+        if !spec.options.get(broker).is_some_and(|options| options.contains_key(option)) {
+            let message = format!("on {broker} this worker has no ack timeout");
+            let help = format!("set its option `{option}` for {broker}, or write an absolute time");
+            scene.report_with_help(route, message, help);
+        }
+    }
+}
+
+/// Whether earlier rules that are never used up take every event of this one.
+fn is_shadowed(scene: &Scene, before: &[HandlerRule], rule: &HandlerRule) -> bool {
+    let workload = &scene.scenario.workload;
+    let events = u64::from(workload.events).min(bounds::EVENTS) as u32;
+    let mut own = (1..=events).filter(|n| rule.of.takes(*n, workload)).peekable();
+    own.peek().is_some()
+        && own.all(|n| before.iter().any(|r| r.times.is_none() && r.of.takes(n, workload)))
+}
