@@ -64,6 +64,27 @@ pub fn terminate(mark: &str) -> usize {
     signal(mark, Signal::TERM)
 }
 
+/// Stops every process that carries this mark, until `thaw`.
+pub fn freeze(mark: &str) -> usize {
+    signal(mark, Signal::STOP)
+}
+
+/// Lets every process that carries this mark go on.
+pub fn thaw(mark: &str) -> usize {
+    signal(mark, Signal::CONT)
+}
+
+/// The kernel's letter for the state of each process that carries this mark: `T` is stopped.
+pub fn states(mark: &str) -> Vec<(u32, char)> {
+    let state = |pid: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The program's name stands in brackets and may hold anything, brackets too.
+        let letter = stat.rsplit_once(')')?.1.trim_start().chars().next()?;
+        Some((pid, letter))
+    };
+    members(mark).into_iter().filter_map(state).collect()
+}
+
 fn signal(mark: &str, signal: Signal) -> usize {
     let mut ended = 0;
     for pid in members(mark) {

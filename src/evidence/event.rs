@@ -319,6 +319,8 @@ pub enum FaultStage {
     Triggered { process: Option<Process>, point: Option<Point>, event: Option<String> },
     /// A process was ended through its pidfd and reaped.
     Killed { process: Process, signal: i32, exit: Exit },
+    /// A process was told to stop, and the kernel's word on whether it did.
+    Frozen { process: Process, proof: String, stopped: bool },
     /// A handler was held at its point, and for how long.
     Held { process: Process, held_us: u64, until: String, reached: bool },
     /// A piece of topology is not there, as the broker answers.

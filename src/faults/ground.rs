@@ -34,6 +34,10 @@ pub trait Ground: Send + Sync {
     fn sample_sockets(&self, why: &str);
     /// SIGKILL through the pidfd, then the wait status.
     async fn kill(&self, process: &Process) -> Result<Exit, EnvError>;
+    /// SIGSTOP to the process and whatever it has started; says in which state they are then.
+    async fn freeze(&self, process: &Process) -> Result<String, EnvError>;
+    /// SIGCONT to them; says in which state they are then.
+    async fn thaw(&self, process: &Process) -> Result<String, EnvError>;
     /// Starts the next incarnation of a worker that has ended.
     async fn start_again(&self, process: &Process) -> Result<(), EnvError>;
     /// Lets a held handler go on.

@@ -3,6 +3,7 @@
 //! A fault must never decide whether it landed: it records receipts, `checks` judges them.
 
 pub mod admin;
+pub mod freeze;
 pub mod ground;
 pub mod kill;
 pub mod stall;
@@ -66,6 +67,7 @@ fn record_trigger(ground: &dyn Ground, fault: &str, when: &PointTrigger, held: &
 pub enum FaultSpec {
     Kill(kill::KillSpec),
     Stall(stall::StallSpec),
+    Freeze(freeze::FreezeSpec),
     Withhold(withhold::WithholdSpec),
     Admin(admin::AdminSpec),
 }
@@ -76,6 +78,7 @@ impl FaultSpec {
         match self {
             Self::Kill(spec) => &spec.id,
             Self::Stall(spec) => &spec.id,
+            Self::Freeze(spec) => &spec.id,
             Self::Withhold(spec) => &spec.id,
             Self::Admin(spec) => &spec.id,
         }
@@ -86,6 +89,7 @@ impl FaultSpec {
         match self {
             Self::Kill(spec) => spec,
             Self::Stall(spec) => spec,
+            Self::Freeze(spec) => spec,
             Self::Withhold(spec) => spec,
             Self::Admin(spec) => spec,
         }
@@ -96,6 +100,7 @@ impl FaultSpec {
         match self {
             Self::Kill(spec) => Some(&spec.when),
             Self::Stall(spec) => Some(&spec.when),
+            Self::Freeze(spec) => Some(&spec.when),
             Self::Withhold(_) | Self::Admin(_) => None,
         }
     }
@@ -105,6 +110,7 @@ impl FaultSpec {
         match self {
             Self::Kill(spec) => Some(&mut spec.when),
             Self::Stall(spec) => Some(&mut spec.when),
+            Self::Freeze(spec) => Some(&mut spec.when),
             Self::Withhold(_) | Self::Admin(_) => None,
         }
     }

@@ -41,17 +41,7 @@ impl Fault for StallSpec {
         ground.sample_sockets(&self.id);
         let before = ground.probe(&self.id, ProbeWhen::Before, held).await?;
         ground.recorder().record(Event::Probe(before));
-        let started = Instant::now();
-        let ended = match self.until {
-            StallEnd::ReceivedElsewhere => received_elsewhere(&self.id, held, ground).await,
-            StallEnd::PercentOfAckTimeout(percent) => {
-                let limit = ground.ack_timeout_ms().ok_or_else(|| {
-                    EnvError::new(format!("fault {}", self.id), "no ack timeout is configured")
-                })?;
-                share_of(Duration::from_millis(limit * u64::from(percent) / 100), started).await
-            }
-        };
-        let held_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let (held_us, ended) = until(&self.id, &self.until, held, ground).await?;
         let after = ground.probe(&self.id, ProbeWhen::After, held).await?;
         ground.recorder().record(Event::Probe(after));
         let stage = FaultStage::Held {
@@ -67,6 +57,29 @@ impl Fault for StallSpec {
         ground.proceed(held);
         Ok(())
     }
+}
+
+/// Waits for the end of a stall; gives the microseconds that it took, and what was seen.
+///
+/// # Errors
+/// When a share of a limit is asked for and no limit is configured.
+pub(super) async fn until(
+    fault: &str,
+    end: &StallEnd,
+    held: &At,
+    ground: &dyn Ground,
+) -> Result<(u64, Result<String, WaitError>), EnvError> {
+    let started = Instant::now();
+    let ended = match end {
+        StallEnd::ReceivedElsewhere => received_elsewhere(fault, held, ground).await,
+        StallEnd::PercentOfAckTimeout(percent) => {
+            let limit = ground.ack_timeout_ms().ok_or_else(|| {
+                EnvError::new(format!("fault {fault}"), "no ack timeout is configured")
+            })?;
+            share_of(Duration::from_millis(limit * u64::from(*percent) / 100), started).await
+        }
+    };
+    Ok((u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX), ended))
 }
 
 /// Another worker has the event, and the database shows it: it waits for the holder's transaction,

@@ -3,9 +3,9 @@
 //! It must never measure anything: these are what the settings say, to be compared with what was.
 
 use super::ComputedWait;
-use crate::faults::FaultSpec;
 use crate::faults::kill::AfterKill;
-use crate::faults::stall::StallEnd;
+use crate::faults::stall::{self, StallEnd};
+use crate::faults::{FaultSpec, freeze};
 use crate::names::{BrokerKind, Role};
 use crate::suite::control::Story;
 use crate::suite::handler::{Behaviour, HandlerRule, rules_of};
@@ -56,19 +56,17 @@ pub(super) fn compute(
 fn fault_wait(story: &Story, broker: BrokerKind, fault: &FaultSpec) -> Option<ComputedWait> {
     let target = story.workers.get(&fault.trigger()?.worker)?;
     match fault {
-        FaultSpec::Stall(spec) => {
+        FaultSpec::Stall(stall::StallSpec { id, until, .. })
+        | FaultSpec::Freeze(freeze::FreezeSpec { id, until, .. }) => {
             let option = ack_timeout_option(broker);
             let limit = option_ms(target, broker, option)?;
-            Some(match spec.until {
+            Some(match *until {
                 StallEnd::ReceivedElsewhere => ComputedWait {
-                    what: format!(
-                        "stall {}: {option} until the event is received elsewhere",
-                        spec.id
-                    ),
+                    what: format!("stall {id}: {option} until the event is received elsewhere"),
                     ms: limit,
                 },
                 StallEnd::PercentOfAckTimeout(percent) => ComputedWait {
-                    what: format!("stall {}: {percent} percent of {option}", spec.id),
+                    what: format!("stall {id}: {percent} percent of {option}"),
                     ms: limit.saturating_mul(u64::from(percent)) / 100,
                 },
             })

@@ -115,6 +115,12 @@ impl Stage {
         self.unit.workers.get(self.spec_name(process)).map(|spec| spec.role)
     }
 
+    /// A worker that is to be told something.
+    fn told(&self, process: &Process, what: &str) -> Result<Arc<LiveWorker>, EnvError> {
+        let error = || EnvError::new(format!("cannot {what} {process}"), "it was not started");
+        self.worker(process).ok_or_else(error)
+    }
+
     /// The topic that a process receives from, and its physical group there.
     fn receives_from(&self, process: &Process) -> (TopicRole, String, String) {
         let spec = self.unit.workers.get(self.spec_name(process));
@@ -228,12 +234,22 @@ impl Ground for Stage {
     }
 
     async fn kill(&self, process: &Process) -> Result<Exit, EnvError> {
-        let worker = self
-            .worker(process)
-            .ok_or_else(|| EnvError::new(format!("cannot kill {process}"), "it was not started"))?;
+        let worker = self.told(process, "kill")?;
         self.board.note_signalled(process.clone(), 9);
         worker.kill().map_err(|e| EnvError::new(format!("cannot kill {process}"), e))?;
         self.reaped(process, Instant::now() + REAP).await
+    }
+
+    async fn freeze(&self, process: &Process) -> Result<String, EnvError> {
+        let worker = self.told(process, "freeze")?;
+        worker.freeze();
+        state_is(&worker, "stopped", |letter| letter == 'T').await
+    }
+
+    async fn thaw(&self, process: &Process) -> Result<String, EnvError> {
+        let worker = self.told(process, "thaw")?;
+        worker.thaw();
+        state_is(&worker, "running", |letter| letter != 'T').await
     }
 
     async fn start_again(&self, process: &Process) -> Result<(), EnvError> {
@@ -266,4 +282,24 @@ impl Ground for Stage {
         }
         Ok(pairs.iter().any(|pair| pair.blocker == held.process))
     }
+}
+
+/// Waits until the kernel shows every process of a worker in a state; the signal alone proves none.
+async fn state_is(
+    worker: &LiveWorker,
+    what: &str,
+    is: impl Fn(char) -> bool,
+) -> Result<String, EnvError> {
+    let waited = format!("{} to be {what}", worker.process);
+    wait::until(&waited, Instant::now() + REAP, LOOK_EVERY, || async {
+        let states = worker.states();
+        let shown: Vec<String> = states.iter().map(|(pid, s)| format!("{pid} {s}")).collect();
+        let shown = shown.join(", ");
+        match !states.is_empty() && states.iter().all(|(_, letter)| is(*letter)) {
+            true => Seen::Done(format!("process states: {shown}")),
+            false => Seen::NotYet(format!("process states: {shown}")),
+        }
+    })
+    .await
+    .map_err(|e| EnvError::new("process state", e))
 }

@@ -38,6 +38,8 @@ impl Story {
         for (name, changed) in &change.workers {
             if let Some(worker) = self.workers.get_mut(name) {
                 worker.pattern = changed.pattern.clone().or(worker.pattern.take());
+                worker.handler =
+                    changed.handler.clone().unwrap_or(std::mem::take(&mut worker.handler));
                 if let (Some(wanted), Some(letter)) =
                     (changed.on_dead_letter_failure, &mut worker.dead_letter)
                 {
@@ -66,7 +68,7 @@ impl Story {
                 Piece::DeadLetterTopic => dead_letter.topic == Presence::Created,
                 Piece::DeadLetterSubscription => dead_letter.subscription == Presence::Created,
             },
-            FaultSpec::Kill(_) | FaultSpec::Stall(_) | FaultSpec::Admin(_) => false,
+            _ => false,
         };
         let gone: Vec<String> =
             self.faults.iter().filter(|f| made(f)).map(|f| f.id().to_owned()).collect();
@@ -85,8 +87,10 @@ fn moved(fault: FaultSpec, change: &Change) -> FaultSpec {
         when.point = changed.at.unwrap_or(when.point);
         when.event = changed.event.unwrap_or(when.event);
     }
-    if let (FaultSpec::Stall(spec), Some(until)) = (&mut fault, &changed.until) {
-        spec.until = until.clone();
+    match (&mut fault, &changed.until) {
+        (FaultSpec::Stall(spec), Some(until)) => spec.until = until.clone(),
+        (FaultSpec::Freeze(spec), Some(until)) => spec.until = until.clone(),
+        _ => {}
     }
     fault
 }

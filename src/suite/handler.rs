@@ -48,7 +48,8 @@ pub enum Behaviour {
     Ok,
     /// Fails before any effect and gives it back: a fault of the moment, worth another attempt.
     Fail,
-    /// Fails before any effect and for good: with dead letters of the application it is dead at once.
+    /// Fails before any effect and for good: with dead letters of the application it is dead at
+    /// once.
     FailForGood,
     /// Cannot read the payload; for good as well.
     Undecodable,

@@ -75,8 +75,8 @@ pub struct Topology {
     /// Units with the same settings share a server.
     #[serde(default)]
     pub server: BTreeMap<BrokerKind, BTreeMap<String, String>>,
-    /// Settings of what the unit owns: on Kafka of its topics, by name (`retention.ms`); on Pulsar of
-    /// its namespace, by policy of the admin API with its JSON (`deduplication`: `true`).
+    /// Settings of what the unit owns: on Kafka of its topics, by name (`retention.ms`); on Pulsar
+    /// of its namespace, by policy of the admin API with its JSON (`deduplication`: `true`).
     #[serde(default)]
     pub settings: BTreeMap<BrokerKind, BTreeMap<String, String>>,
 }
@@ -332,6 +332,9 @@ pub struct Change {
 pub struct WorkerChange {
     #[serde(default)]
     pub pattern: Option<String>,
+    /// Other rules for its handler, in place of all that it has.
+    #[serde(default)]
+    pub handler: Option<Vec<HandlerRule>>,
     #[serde(default)]
     pub on_dead_letter_failure: Option<OnDeadLetterFailure>,
 }

@@ -8,6 +8,7 @@ use crate::checks::Scope;
 use crate::evidence::History;
 use crate::evidence::event::{Event, FaultStage, Process};
 use crate::faults::admin::AdminSpec;
+use crate::faults::freeze::FreezeSpec;
 use crate::faults::kill::AfterKill;
 use crate::faults::stall::{StallEnd, StallSpec};
 use crate::faults::withhold::WithholdSpec;
@@ -42,6 +43,10 @@ fn receipt(fault: &FaultSpec, history: &History, scope: &Scope) -> FaultReport {
         FaultSpec::Stall(spec) => {
             ("stall", spec.when.worker.clone(), stall(spec, history, scope), None)
         }
+        FaultSpec::Freeze(spec) => {
+            let healed = Some(healed(history, fault.id()));
+            ("freeze", spec.when.worker.clone(), freeze(spec, history, scope), healed)
+        }
         FaultSpec::Withhold(spec) => {
             let healed = spec.heal_in.as_ref().map(|_| healed(history, fault.id()));
             ("withhold", wire_name(&spec.piece), withheld(spec, history), healed)
@@ -63,7 +68,7 @@ fn receipt(fault: &FaultSpec, history: &History, scope: &Scope) -> FaultReport {
 
 fn trigger(fault: &FaultSpec) -> String {
     match fault {
-        FaultSpec::Kill(_) | FaultSpec::Stall(_) => match fault.trigger() {
+        FaultSpec::Kill(_) | FaultSpec::Stall(_) | FaultSpec::Freeze(_) => match fault.trigger() {
             Some(PointTrigger { point, event: EventRef::Ordinal(n), .. }) => {
                 format!("{point} of event {n}")
             }
@@ -144,9 +149,43 @@ pub(super) fn received_by_others<'a>(
     })
 }
 
+/// Stopped by the kernel's word while it had the event, for as long as the scenario wants.
+fn freeze(spec: &FreezeSpec, history: &History, scope: &Scope) -> Landing {
+    let fired = fired(history, &spec.id, &spec.when)?;
+    let process = fired.process;
+    let mut frozen = steps(history, &spec.id).filter_map(|(seq, stage)| match stage {
+        FaultStage::Frozen { process: of, proof, stopped } if of == process => {
+            Some((seq, proof, *stopped))
+        }
+        _ => None,
+    });
+    match frozen.next() {
+        None => Err(format!("{process} was not frozen")),
+        Some((_, proof, false)) => Err(format!("{process} did not stop: {proof}")),
+        Some((seq, _, true)) if seq < fired.seq => {
+            Err(format!("{process} was frozen before it had the event"))
+        }
+        Some((_, proof, true)) => {
+            let held = held_until(&spec.id, &spec.until, fired, history, scope)?;
+            Ok(format!("{held}; {proof}"))
+        }
+    }
+}
+
 fn stall(spec: &StallSpec, history: &History, scope: &Scope) -> Landing {
     let fired = fired(history, &spec.id, &spec.when)?;
-    let held = steps(history, &spec.id).find_map(|(seq, stage)| match stage {
+    held_until(&spec.id, &spec.until, fired, history, scope)
+}
+
+/// Held with its event until the end that the scenario wants.
+fn held_until(
+    fault: &str,
+    end: &StallEnd,
+    fired: Fired<'_>,
+    history: &History,
+    scope: &Scope,
+) -> Landing {
+    let held = steps(history, fault).find_map(|(seq, stage)| match stage {
         FaultStage::Held { process, held_us, reached, .. } if process == fired.process => {
             Some((seq, *held_us, *reached))
         }
@@ -160,7 +199,7 @@ fn stall(spec: &StallSpec, history: &History, scope: &Scope) -> Landing {
     if !reached {
         return Err(format!("{process} was held with {event} for {held_ms} ms in vain"));
     }
-    match spec.until {
+    match *end {
         StallEnd::ReceivedElsewhere => {
             let other = received_by_others(history, fired)
                 .find(|(seq, _)| fired.seq < *seq && *seq < released);

@@ -126,6 +126,21 @@ impl LiveWorker {
         family::members(&self.mark)
     }
 
+    /// Stops the process and everything that it has started.
+    pub fn freeze(&self) -> usize {
+        family::freeze(&self.mark)
+    }
+
+    /// Lets them go on.
+    pub fn thaw(&self) -> usize {
+        family::thaw(&self.mark)
+    }
+
+    /// Their states by the kernel's letters; `T` is stopped.
+    pub fn states(&self) -> Vec<(u32, char)> {
+        family::states(&self.mark)
+    }
+
     /// Sends SIGTERM through the pidfd, and to whatever the process has started.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Scene, checks, faults, workers};
+use super::{Scene, checks, faults, handler, workers};
 use crate::faults::FaultSpec;
 use crate::suite::control::Story;
 use crate::suite::model::{Change, ControlSpec, Defect};
@@ -90,6 +90,10 @@ fn changed_workers(scene: &mut Scene, route: &Route, change: &Change) {
         if changed.pattern.is_some() {
             let route = route.key(name).key("pattern");
             workers::pattern(scene, &route, spec.role, changed.pattern.as_deref());
+        }
+        if let Some(rules) = &changed.handler {
+            let route = route.key(name);
+            handler::rules(scene, &route, spec, rules);
         }
         if changed.on_dead_letter_failure.is_some() && spec.dead_letter.is_none() {
             let message = format!("worker `{name}` writes no dead letters");

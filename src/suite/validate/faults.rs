@@ -45,6 +45,10 @@ pub(super) fn validate(scene: &mut Scene) {
                 let target = trigger(scene, &route.key("when"), &spec.when);
                 stall(scene, &route.key("until"), &spec.until, target);
             }
+            FaultSpec::Freeze(spec) => {
+                let target = trigger(scene, &route.key("when"), &spec.when);
+                stall(scene, &route.key("until"), &spec.until, target);
+            }
             FaultSpec::Withhold(spec) => withhold(scene, &route, spec),
             FaultSpec::Admin(spec) => {
                 phase(scene, &route.key("after"), &spec.after);
@@ -71,6 +75,7 @@ pub(super) fn kind(fault: &FaultSpec) -> &'static str {
     match fault {
         FaultSpec::Kill(_) => "kill",
         FaultSpec::Stall(_) => "stall",
+        FaultSpec::Freeze(_) => "freeze",
         FaultSpec::Withhold(_) => "withhold",
         FaultSpec::Admin(_) => "admin",
     }

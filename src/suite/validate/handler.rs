@@ -11,12 +11,17 @@ use crate::suite::source::Route;
 use crate::suite::vocabulary::ack_timeout_option;
 
 pub(super) fn validate(scene: &mut Scene, worker: &Route, spec: &WorkerSpec) {
+    rules(scene, worker, spec, &spec.handler);
+}
+
+/// The worker's own rules, or those that a control puts in their place.
+pub(super) fn rules(scene: &mut Scene, worker: &Route, spec: &WorkerSpec, rules: &[HandlerRule]) {
     let route = worker.key("handler");
-    if spec.role != Role::Consumer && !spec.handler.is_empty() {
+    if spec.role != Role::Consumer && !rules.is_empty() {
         scene.report(&route, format!("a {} handles no events", spec.role));
         return;
     }
-    for (index, rule) in spec.handler.iter().enumerate() {
+    for (index, rule) in rules.iter().enumerate() {
         let route = route.item(index);
         selection(scene, &route.key("of"), &rule.of);
         if let Some(times) = rule.times {
@@ -24,7 +29,7 @@ pub(super) fn validate(scene: &mut Scene, worker: &Route, spec: &WorkerSpec) {
             bounds::keep(scene, &route.key("times"), times.into(), &bound);
         }
         time(scene, &route.key("does"), spec, rule.does);
-        if is_shadowed(scene, &spec.handler[..index], rule) {
+        if is_shadowed(scene, &rules[..index], rule) {
             let message =
                 "no event reaches this rule: the ones before it decide for all of its events";
             scene.report(&route, message);
