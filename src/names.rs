@@ -72,6 +72,10 @@ pub enum Role {
     Producer,
     Consumer,
     Redriver,
+    /// Changes the domain and writes its outbox in one transaction.
+    Application,
+    /// Publishes what the outbox holds.
+    Relay,
 }
 
 /// What a worker reported about one call of its client or database.

@@ -7,6 +7,7 @@ pub mod freeze;
 pub mod ground;
 pub mod kill;
 pub mod stall;
+pub mod unbuilt;
 pub mod withhold;
 
 use async_trait::async_trait;
@@ -70,6 +71,11 @@ pub enum FaultSpec {
     Freeze(freeze::FreezeSpec),
     Withhold(withhold::WithholdSpec),
     Admin(admin::AdminSpec),
+    Restart(unbuilt::RestartSpec),
+    Cut(unbuilt::CutSpec),
+    Frame(unbuilt::FrameSpec),
+    Skew(unbuilt::SkewSpec),
+    Swap(unbuilt::SwapSpec),
 }
 
 impl FaultSpec {
@@ -81,6 +87,11 @@ impl FaultSpec {
             Self::Freeze(spec) => &spec.id,
             Self::Withhold(spec) => &spec.id,
             Self::Admin(spec) => &spec.id,
+            Self::Restart(spec) => &spec.id,
+            Self::Cut(spec) => &spec.id,
+            Self::Frame(spec) => &spec.id,
+            Self::Skew(spec) => &spec.id,
+            Self::Swap(spec) => &spec.id,
         }
     }
 
@@ -92,6 +103,11 @@ impl FaultSpec {
             Self::Freeze(spec) => spec,
             Self::Withhold(spec) => spec,
             Self::Admin(spec) => spec,
+            Self::Restart(spec) => spec,
+            Self::Cut(spec) => spec,
+            Self::Frame(spec) => spec,
+            Self::Skew(spec) => spec,
+            Self::Swap(spec) => spec,
         }
     }
 
@@ -101,7 +117,7 @@ impl FaultSpec {
             Self::Kill(spec) => Some(&spec.when),
             Self::Stall(spec) => Some(&spec.when),
             Self::Freeze(spec) => Some(&spec.when),
-            Self::Withhold(_) | Self::Admin(_) => None,
+            _ => None,
         }
     }
 
@@ -111,7 +127,7 @@ impl FaultSpec {
             Self::Kill(spec) => Some(&mut spec.when),
             Self::Stall(spec) => Some(&mut spec.when),
             Self::Freeze(spec) => Some(&mut spec.when),
-            Self::Withhold(_) | Self::Admin(_) => None,
+            _ => None,
         }
     }
 }

@@ -10,6 +10,7 @@ use super::{Cell, ClientPin, ControlRef, PLAN_VERSION, Plan, Unit, UnitKind, bas
 use crate::evidence::seal::sha256_of;
 use crate::names::{BrokerKind, wire_name};
 use crate::suite::control::Story;
+use crate::suite::machinery;
 use crate::suite::manifest::Lack;
 use crate::suite::manifest::{ClientManifest, Manifest};
 use crate::suite::model::{ControlSpec, Scenario, SuiteFile};
@@ -199,6 +200,12 @@ impl<'a> Builder<'a> {
         manifest: &Manifest,
         client: &ClientManifest,
     ) -> Option<Lack> {
+        if let Some(lack) = machinery::missing(subject.scenario) {
+            return Some(lack);
+        }
+        if let Some(lack) = implied(subject.scenario, broker, client) {
+            return Some(lack);
+        }
         for (index, need) in subject.scenario.needs.iter().enumerate() {
             let name = &need.value;
             if !concerns(name, broker) || client.capabilities.contains(name) {
@@ -293,6 +300,14 @@ impl<'a> Builder<'a> {
             self.plan.units.push(unit);
         }
     }
+}
+
+/// What a handler's behaviour asks of a client that lacks it.
+fn implied(scenario: &Scenario, broker: BrokerKind, client: &ClientManifest) -> Option<Lack> {
+    let rules = scenario.workers.values().flat_map(|spec| &spec.value.handler);
+    let mut needs = rules.filter_map(|rule| rule.does.needs(broker));
+    let lacking = |need: &str| client.lacks.iter().find(|lack| lack.capability == need).cloned();
+    needs.find_map(lacking)
 }
 
 /// Eight digits that tell settings apart.

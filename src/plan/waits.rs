@@ -81,7 +81,7 @@ fn fault_wait(story: &Story, broker: BrokerKind, fault: &FaultSpec) -> Option<Co
             let what = format!("kill {}: session.timeout.ms of the dead member", spec.id);
             Some(ComputedWait { what, ms })
         }
-        FaultSpec::Kill(_) | FaultSpec::Withhold(_) | FaultSpec::Admin(_) => None,
+        _ => None,
     }
 }
 

@@ -120,8 +120,8 @@ fn start_message(stage: &Stage, name: &str, spec: &WorkerSpec, process: &Process
 
 fn workload(stage: &Stage, role: Role) -> Vec<WorkItem> {
     match role {
-        Role::Producer => workload::items(&stage.unit),
-        Role::Consumer | Role::Redriver => Vec::new(),
+        Role::Producer | Role::Application => workload::items(&stage.unit),
+        Role::Consumer | Role::Redriver | Role::Relay => Vec::new(),
     }
 }
 
@@ -141,7 +141,7 @@ fn source(stage: &Stage, spec: &WorkerSpec, destination: &str) -> Option<Source>
         (BrokerKind::Pulsar, _) => declared.map(|declared| declared.subscription),
     };
     let (topic, subscription) = match spec.role {
-        Role::Producer => return None,
+        Role::Producer | Role::Application | Role::Relay => return None,
         Role::Consumer => (&stage.names.source, stage.names.destinations.get(destination)?),
         Role::Redriver => (&stage.names.dead_letter, &stage.names.redriver),
     };
@@ -155,8 +155,10 @@ fn source(stage: &Stage, spec: &WorkerSpec, destination: &str) -> Option<Source>
 
 fn target(stage: &Stage, spec: &WorkerSpec) -> Option<Target> {
     match spec.role {
-        Role::Consumer => None,
-        Role::Producer | Role::Redriver => Some(Target { topic: stage.names.source.clone() }),
+        Role::Consumer | Role::Application => None,
+        Role::Producer | Role::Redriver | Role::Relay => {
+            Some(Target { topic: stage.names.source.clone() })
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 pub mod control;
 pub mod handler;
 mod load;
+pub mod machinery;
 pub mod manifest;
 pub mod model;
 pub(crate) mod parse;

@@ -18,6 +18,11 @@ pub const PATTERNS: &[(&str, Role)] = &[
     ("announce-without-effect", Role::Consumer),
     ("keep-id", Role::Redriver),
     ("ack-before-republish", Role::Redriver),
+    ("outbox", Role::Application),
+    ("outbox-apart", Role::Application),
+    ("status-column", Role::Relay),
+    ("last-seen-id", Role::Relay),
+    ("unlocked-scan", Role::Relay),
 ];
 
 const KAFKA: &[BrokerKind] = &[BrokerKind::Kafka];

@@ -115,7 +115,7 @@ impl Bracket<'_> {
         match self.role {
             Role::Consumer => self.fits_effects()?,
             Role::Redriver if self.point == Point::Redriven => self.fits_redriven()?,
-            Role::Redriver | Role::Producer => {}
+            Role::Redriver | Role::Producer | Role::Application | Role::Relay => {}
         }
         self.fits_ack()
     }

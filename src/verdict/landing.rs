@@ -12,7 +12,7 @@ use crate::faults::freeze::FreezeSpec;
 use crate::faults::kill::AfterKill;
 use crate::faults::stall::{StallEnd, StallSpec};
 use crate::faults::withhold::WithholdSpec;
-use crate::faults::{EventRef, FaultSpec, PointTrigger};
+use crate::faults::{EventRef, FaultSpec, PointTrigger, unbuilt};
 use crate::names::{Point, wire_name};
 
 /// Landed with its proof, or not with the reason.
@@ -54,6 +54,14 @@ fn receipt(fault: &FaultSpec, history: &History, scope: &Scope) -> FaultReport {
         FaultSpec::Admin(spec) => {
             ("admin", spec.topic.to_string(), administered(spec, history), None)
         }
+        FaultSpec::Restart(_)
+        | FaultSpec::Cut(_)
+        | FaultSpec::Frame(_)
+        | FaultSpec::Skew(_)
+        | FaultSpec::Swap(_) => {
+            let why = unbuilt::reason(fault).unwrap_or("this fault was never injected");
+            ("unbuilt", String::from("nothing"), Err(why.to_owned()), None)
+        }
     };
     FaultReport {
         id: fault.id().to_owned(),
@@ -77,8 +85,8 @@ fn trigger(fault: &FaultSpec) -> String {
             }
             None => String::from("start"),
         },
-        FaultSpec::Withhold(_) => String::from("start"),
         FaultSpec::Admin(spec) => format!("after phase {}", spec.after),
+        _ => String::from("start"),
     }
 }
 

@@ -25,6 +25,7 @@ const FAULT_DATA: Paths = &[
     "faults::*::*Spec",
     "faults::admin::AdminAction",
     "faults::kill::AfterKill",
+    "faults::unbuilt",
     "faults::stall::StallEnd",
     "faults::withhold::Piece",
 ];

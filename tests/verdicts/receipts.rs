@@ -4,6 +4,7 @@
 
 use ackproof::evidence::event::{Event, Exit, FaultStage, ProbeWhen};
 use ackproof::faults::admin::{AdminAction, AdminSpec};
+use ackproof::faults::freeze::FreezeSpec;
 use ackproof::faults::stall::{StallEnd, StallSpec};
 use ackproof::faults::withhold::{Piece, WithholdSpec};
 use ackproof::faults::{EventRef, FaultSpec};
@@ -324,6 +325,50 @@ fn a_stall_for_a_share_of_the_limit_lasts_that_long() {
     assert_outcome(&short, Outcome::Inconclusive, cause, "less than 60 % of 1000 ms");
     let free = instead(share(), held(600), None);
     assert_outcome(&free, Outcome::Inconclusive, cause, "no ack timeout");
+}
+
+#[test]
+fn a_freeze_is_a_stopped_process_that_goes_on_again() {
+    let freeze = || {
+        let FaultSpec::Kill(kill) = kill() else { unreachable!() };
+        let until = StallEnd::ReceivedElsewhere;
+        FaultSpec::Freeze(FreezeSpec { id: String::from("stall"), when: kill.when, until })
+    };
+    let frozen = |who: &str, stopped: bool| {
+        let proof = String::from("process states: 7 T");
+        fault("stall", FaultStage::Frozen { process: process(who), proof, stopped })
+    };
+    let thawed = |verified: bool| {
+        fault("stall", FaultStage::Healed { proof: String::from("process states: 7 S"), verified })
+    };
+    let told = |before: Vec<Event>, after: Vec<Event>| {
+        let between = before.into_iter().chain([received("consumer/2", 2)]).collect();
+        let mut steps = steps(between, held("stall", "consumer/1", 9));
+        steps.extend(after);
+        instead(freeze(), steps, None)
+    };
+    let landed = told(vec![frozen("consumer/1", true)], vec![thawed(true)]);
+    assert_outcome(&landed, Outcome::Pass, None, "");
+    assert_eq!(landed.faults[0].kind, "freeze");
+    let receipt = &landed.faults[0].receipt;
+    assert!(receipt.ends_with("until consumer/2 received it; process states: 7 T"), "{receipt}");
+    let early = || {
+        let steps = steps(vec![received("consumer/2", 2)], held("stall", "consumer/1", 9));
+        let early = std::iter::once(frozen("consumer/1", true)).chain(steps).chain([thawed(true)]);
+        instead(freeze(), early.collect(), None)
+    };
+    for (cell, reason) in [
+        (told(Vec::new(), vec![thawed(true)]), "consumer/1 was not frozen"),
+        (told(vec![frozen("consumer/2", true)], vec![thawed(true)]), "consumer/1 was not frozen"),
+        (told(vec![frozen("consumer/1", false)], vec![thawed(true)]), "consumer/1 did not stop"),
+        (early(), "was frozen before it had the event"),
+    ] {
+        assert_outcome(&cell, Outcome::Inconclusive, Some(Cause::FaultNotLanded), reason);
+    }
+    for after in [Vec::new(), vec![thawed(false)]] {
+        let cell = told(vec![frozen("consumer/1", true)], after);
+        assert_outcome(&cell, Outcome::Inconclusive, Some(Cause::HealNotVerified), "stall");
+    }
 }
 
 #[test]

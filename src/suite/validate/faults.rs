@@ -8,6 +8,7 @@ use super::Scene;
 use crate::faults::admin::AdminAction;
 use crate::faults::kill::AfterKill;
 use crate::faults::stall::StallEnd;
+use crate::faults::unbuilt::{CutSpec, RestartSpec, SwapSpec};
 use crate::faults::withhold::{Piece, WithholdSpec};
 use crate::faults::{EventRef, FaultSpec, PointTrigger};
 use crate::names::{BrokerKind, Point, Role, TopicRole};
@@ -50,6 +51,19 @@ pub(super) fn validate(scene: &mut Scene) {
                 stall(scene, &route.key("until"), &spec.until, target);
             }
             FaultSpec::Withhold(spec) => withhold(scene, &route, spec),
+            FaultSpec::Restart(RestartSpec { in_phase, .. })
+            | FaultSpec::Cut(CutSpec { in_phase, .. })
+            | FaultSpec::Swap(SwapSpec { in_phase, .. }) => {
+                phase(scene, &route.key("in_phase"), in_phase);
+            }
+            FaultSpec::Frame(spec) => {
+                if let Some(reference) = spec.event {
+                    event(scene, &route.key("event"), reference);
+                }
+            }
+            FaultSpec::Skew(spec) => {
+                scene.known_worker(&route.key("worker"), &spec.worker);
+            }
             FaultSpec::Admin(spec) => {
                 phase(scene, &route.key("after"), &spec.after);
                 let AdminAction::UnloadAndTrim = spec.action;
@@ -78,6 +92,11 @@ pub(super) fn kind(fault: &FaultSpec) -> &'static str {
         FaultSpec::Freeze(_) => "freeze",
         FaultSpec::Withhold(_) => "withhold",
         FaultSpec::Admin(_) => "admin",
+        FaultSpec::Restart(_) => "restart",
+        FaultSpec::Cut(_) => "cut",
+        FaultSpec::Frame(_) => "frame",
+        FaultSpec::Skew(_) => "skew",
+        FaultSpec::Swap(_) => "swap",
     }
 }
 
@@ -121,7 +140,7 @@ pub(super) fn passes(scene: &mut Scene, route: &Route, role: Role, point: Point)
         Point::DlqPublished,
     ];
     let passes = match role {
-        Role::Producer => false,
+        Role::Producer | Role::Application | Role::Relay => false,
         Role::Consumer => point != Point::Redriven,
         Role::Redriver => !consumer_only.contains(&point),
     };

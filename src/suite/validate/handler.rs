@@ -4,7 +4,7 @@
 
 use super::Scene;
 use super::bounds::{self, Bound};
-use crate::names::Role;
+use crate::names::{BrokerKind, Role};
 use crate::suite::handler::{Behaviour, HandlerRule, Selection};
 use crate::suite::model::WorkerSpec;
 use crate::suite::source::Route;
@@ -29,6 +29,12 @@ pub(super) fn rules(scene: &mut Scene, worker: &Route, spec: &WorkerSpec, rules:
             bounds::keep(scene, &route.key("times"), times.into(), &bound);
         }
         time(scene, &route.key("does"), spec, rule.does);
+        let delays = matches!(rule.does, Behaviour::ReconsumeLater(_));
+        if delays && scene.brokers().contains(&BrokerKind::Kafka) {
+            let message = "Kafka clients have no retry topic of their own";
+            let help = "leave kafka out of `brokers`";
+            scene.report_with_help(&route.key("does"), message, help.to_owned());
+        }
         if is_shadowed(scene, &rules[..index], rule) {
             let message =
                 "no event reaches this rule: the ones before it decide for all of its events";

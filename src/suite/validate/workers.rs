@@ -26,7 +26,8 @@ pub(super) fn validate(scene: &mut Scene) {
         dead_letter(scene, &route, spec);
         handler::validate(scene, &route, spec);
     }
-    let mut producers = scene.workers().filter(|(_, spec)| spec.role == Role::Producer);
+    let publishes = |role| matches!(role, Role::Producer | Role::Relay);
+    let mut producers = scene.workers().filter(|(_, spec)| publishes(spec.role));
     if producers.next().is_none() {
         let message = "nobody publishes the workload";
         let help = "add a worker with `role: producer`: the runner itself never publishes";
@@ -44,7 +45,7 @@ pub(super) fn validate(scene: &mut Scene) {
 
 fn role(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
     pattern(scene, &route.key("pattern"), spec.role, spec.pattern.as_deref());
-    let needs_destination = spec.role != Role::Producer;
+    let needs_destination = matches!(spec.role, Role::Consumer | Role::Redriver);
     let is_known = |name: &String| scene.scenario.topology.destinations.contains_key(name);
     match &spec.destination {
         Some(name) if needs_destination && is_known(name) => {}
@@ -54,7 +55,10 @@ fn role(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
             let message = format!("there is no destination `{name}`");
             scene.report_with_help(&route.key("destination"), message, help);
         }
-        Some(_) => scene.report(&route.key("destination"), "a producer serves no destination"),
+        Some(_) => {
+            let message = format!("a {} serves no destination", spec.role);
+            scene.report(&route.key("destination"), message);
+        }
         None if needs_destination => {
             let message = format!("a {} needs a destination", spec.role);
             scene.report(&route.key("role"), message);
