@@ -29,7 +29,7 @@ pub enum Carried {
     /// Attempts before the letter: no fewer than the failed handlings, no more than the
     /// handings-over that the workers claim, of one message of the event or of all together.
     Attempts,
-    /// SHA-256 of the payload as it was published, in lower-case hexadecimal.
+    /// SHA-256 of the letter's payload as it was published, in lower-case hexadecimal.
     Fingerprint,
     /// Anything but nothing.
     Any,
@@ -52,6 +52,8 @@ pub(super) struct Origins<'a> {
     positions: BTreeMap<&'a str, BTreeSet<Position>>,
     /// Events that a read of the source topic has seen.
     read: BTreeSet<&'a str>,
+    /// Their payloads there.
+    payloads: BTreeSet<(&'a str, &'a str)>,
     subscriptions: BTreeSet<&'a str>,
     /// The broker listed them.
     listed: bool,
@@ -90,8 +92,11 @@ impl<'a> Origins<'a> {
         let (written, others): (Vec<_>, Vec<_>) =
             results.partition(|(_, result)| result.operation == Operation::DeadLetter);
         let listed = listed(history);
+        let payloads = entries(history, TopicRole::Source)
+            .filter_map(|entry| Some((entry.event.as_deref()?, entry.payload_sha256.as_str())));
         Self {
             read: entries(history, TopicRole::Source).filter_map(|e| e.event.as_deref()).collect(),
+            payloads: payloads.collect(),
             listed: !listed.is_empty(),
             subscriptions: if listed.is_empty() { stated(history) } else { listed },
             failed: others.into_iter().filter(|(_, result)| is_failed(result)).collect(),
@@ -108,8 +113,8 @@ impl<'a> Origins<'a> {
         &self,
         name: &str,
         must: &Carried,
-        letter: &LogEntry,
-        planned: &PlannedEvent,
+        letter: &'a LogEntry,
+        planned: &'a PlannedEvent,
     ) -> Answer {
         let Some(value) = letter.properties.get(name) else {
             return Answer::Wrong(format!("property '{name}' is missing"));
@@ -123,7 +128,8 @@ impl<'a> Origins<'a> {
         match must {
             Carried::OriginalId => equal(value == event, "the event's id"),
             Carried::Fingerprint => {
-                equal(*value == planned.payload_sha256, "the fingerprint of the payload")
+                let right = self.fingerprint(letter, planned);
+                equal(value == right, "the fingerprint of the payload")
             }
             Carried::Any => equal(!value.is_empty(), "anything"),
             Carried::Text(text) => equal(value == text, &format!("'{text}'")),
@@ -144,6 +150,15 @@ impl<'a> Origins<'a> {
                 }
             },
             Carried::Attempts => self.attempts(name, value, letter, event),
+        }
+    }
+
+    /// That of the letter itself where such a payload was published under the event's id (a
+    /// conflict is), else that of the workload.
+    fn fingerprint(&self, letter: &'a LogEntry, planned: &'a PlannedEvent) -> &'a str {
+        match self.payloads.contains(&(planned.event.as_str(), letter.payload_sha256.as_str())) {
+            true => &letter.payload_sha256,
+            false => &planned.payload_sha256,
         }
     }
 
@@ -234,7 +249,9 @@ impl<'a> Origins<'a> {
 fn is_failed(result: &CallResult) -> bool {
     let by_handler = match result.outcome {
         CallOutcome::Conflict => true,
-        CallOutcome::Error => result.error.as_deref() == Some("poison"),
+        CallOutcome::Error => {
+            matches!(result.error.as_deref(), Some("poison" | "rejected" | "undecodable"))
+        }
         _ => false,
     };
     result.operation == Operation::Effect && by_handler

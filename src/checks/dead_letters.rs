@@ -108,11 +108,11 @@ impl DeadLettersSpec {
         }
     }
 
-    fn carried(
+    fn carried<'a>(
         &self,
-        origins: &Origins<'_>,
-        planned: &PlannedEvent,
-        letter: &LogEntry,
+        origins: &Origins<'a>,
+        planned: &'a PlannedEvent,
+        letter: &'a LogEntry,
         tally: &mut Tally,
     ) {
         for (name, must) in &self.carries {

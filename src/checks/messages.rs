@@ -91,7 +91,7 @@ struct Copies<'a> {
     nameless: u64,
     /// Confirmed to a worker, read by nobody, and acknowledged by all that would have kept it.
     trimmed: BTreeMap<&'a str, BTreeSet<&'a Position>>,
-    /// This broker keeps what was acknowledged, and nobody deleted anything.
+    /// This broker keeps what was acknowledged, and nothing was deleted.
     kept: bool,
     /// The broker's own count of what came in, where it counted from the first message on.
     came_in: Option<u64>,
@@ -107,20 +107,17 @@ impl<'a> Copies<'a> {
                 None => nameless.insert(&entry.position),
             };
         }
-        let administered = stages(history).any(|s| matches!(s, FaultStage::Administered { .. }));
-        // A topic that is loaded anew counts from 0 again; what these do to workers does not.
-        let harmless = |stage: &FaultStage| {
-            use FaultStage::{Held, Killed, Triggered};
-            matches!(stage, Triggered { .. } | Killed { .. } | Held { .. })
-        };
-        let counts =
-            history.counts(topic, ReadWhy::Final).filter(|_| stages(history).all(harmless));
+        let counts = history.counts(topic, ReadWhy::Final);
+        // A log that begins later than at its first message has lost some.
+        let deleted = counts
+            .and_then(|counts| counts.retained.zip(counts.messages_in))
+            .is_some_and(|(retained, came_in)| retained < came_in);
         Self {
             trimmed: trimmed(history, scope, topic, &read),
             read,
             nameless: nameless.len() as u64,
-            kept: keeps_acknowledged(history) && !administered,
-            came_in: counts.and_then(|counts| counts.messages_in),
+            kept: keeps_acknowledged(history) && !deleted,
+            came_in: counts.filter(|_| counts_on(history)).and_then(|counts| counts.messages_in),
         }
     }
 
@@ -158,10 +155,19 @@ impl<'a> Copies<'a> {
     }
 }
 
-fn stages(history: &History) -> impl Iterator<Item = &FaultStage> {
-    history.events().filter_map(|event| match event {
-        Event::Fault(step) => Some(&step.stage),
-        _ => None,
+/// Whether the broker counted from the first message on: a topic that is loaded anew counts from 0
+/// again, and what faults do to workers loads none.
+fn counts_on(history: &History) -> bool {
+    use FaultStage::{Frozen, Healed, Held, Killed, Triggered};
+    history.events().all(|event| match event {
+        Event::Fault(step) => match &step.stage {
+            Triggered { .. } | Killed { .. } | Frozen { .. } | Held { .. } => true,
+            Healed { .. } => {
+                history.fault_steps(&step.fault).any(|(_, s)| matches!(s, Frozen { .. }))
+            }
+            _ => false,
+        },
+        _ => true,
     })
 }
 

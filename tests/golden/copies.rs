@@ -4,7 +4,7 @@
 
 use ackproof::checks::Scope;
 use ackproof::evidence::cursor::Cursor;
-use ackproof::evidence::event::{Event, LogEntry, ReadWhy, TopicCounts};
+use ackproof::evidence::event::{Event, FaultStage, LogEntry, ReadWhy, TopicCounts};
 use ackproof::names::{CallOutcome, Grade, Operation, Point, Role, TopicRole};
 
 use super::{Group, scope};
@@ -40,6 +40,11 @@ fn came_in(messages: u64) -> Event {
     Event::TopicCounts(TopicCounts { messages_in, messages_out: None, ..counts })
 }
 
+fn retained(retained: u64, messages: u64) -> Event {
+    let Event::TopicCounts(counts) = came_in(messages) else { unreachable!() };
+    Event::TopicCounts(TopicCounts { retained: Some(retained), ..counts })
+}
+
 fn nameless(place: &str) -> Event {
     let Event::LogEntry(entry) = entry(TopicRole::Source, ReadWhy::Final, 9, place) else {
         unreachable!()
@@ -55,6 +60,8 @@ fn messages() -> Group {
     let group = Group::check("messages", spec, scope())
         .holds("one-each-where-logs-keep", both())
         .graded(Grade::Broker)
+        .holds("all-are-retained", both().and(retained(2, 2)))
+        .holds("deleted-and-counted", kafka().all(source(&[])).and(retained(0, 2)))
         .holds("the-same-in-two-reads", both().all(during(&[(1, "0@0"), (2, "0@1")])))
         .holds("trimmed-and-counted", trimmed(2))
         .graded(Grade::Broker)
@@ -66,9 +73,12 @@ fn messages() -> Group {
             let story = Story::new().all([planned(1), planned(2), confirmed(1, "7:0:0")]);
             story.all(source(&[(1, "7:0:0"), (2, "7:0:1")])).and(came_in(2))
         })
-        .holds("a-kill-and-a-stall-load-no-topic-anew", {
+        .holds("faults-of-workers-load-no-topic-anew", {
             let kill = [triggered("kill", A, Point::BeforeAck, 1), killed("kill", A)];
-            read(2).all(kill).and(held("stall", A, 5))
+            let (process, proof) = (process(A), String::from("T (stopped)"));
+            let frozen = FaultStage::Frozen { process, proof, stopped: true };
+            let freeze = [fault("freeze", frozen), healed("freeze")];
+            read(2).all(kill).and(held("stall", A, 5)).all(freeze)
         })
         .holds("nobody-subscribes-any-more", {
             pulsar().all(source(&[])).and(stands(Cursor::Absent)).and(came_in(2))
@@ -94,9 +104,7 @@ fn messages() -> Group {
             let unknown = publish(2, CallOutcome::Unknown, Some("orders/7:1"));
             story.and(unknown).all(source(&[(1, "7:0")])).all([came_in(2), effect(1, A, 2)])
         })
-        .indeterminate("deleted-where-logs-keep", {
-            kafka().all(source(&[])).and(administered("delete"))
-        })
+        .indeterminate("deleted-where-logs-keep", kafka().all(source(&[])).and(retained(0, 3)))
         .indeterminate("not-read-to-its-end", {
             both().without(|event| matches!(event, Event::LogRead { .. }))
         })

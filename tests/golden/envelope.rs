@@ -62,9 +62,22 @@ fn told() -> Group {
         let left: Vec<_> = right.into_iter().filter(|(other, _)| *other != name).collect();
         letter(&left)
     };
+    // A second publication under the same id has another payload, and this is its letter.
+    let conflict = |fingerprint: &str| {
+        let story = but("hash", fingerprint).with(|event| {
+            if let Event::LogEntry(entry) = event {
+                entry.payload_sha256 = String::from("payload-other");
+            }
+        });
+        story.and(entry(TopicRole::Source, ReadWhy::Final, 2, "7:2"))
+    };
     Group::check("dead_letters.carries", &spec, scope())
         .holds("all", letter(&right))
         .graded(Grade::Broker)
+        .holds("of-a-conflicting-copy", conflict("payload-other"))
+        .violated("of-the-first-copy-on-the-letter-of-a-conflicting-one", &[2], {
+            conflict("payload-2")
+        })
         .violated("another-id", &[2], but("id", "e-0001"))
         .violated("another-fingerprint", &[2], but("hash", "payload-1"))
         .violated("an-empty-error", &[2], but("error", ""))
@@ -226,6 +239,10 @@ fn attempts() -> Group {
         })
         .holds("as-many-without-a-word-of-the-letter", says(twice(), "2"))
         .violated("one-forgotten", &[2], wrote("1"))
+        .violated("failed-for-good", &[2], {
+            let story = start().all(failed(A, 1, "rejected")).all(failed(A, 2, "undecodable"));
+            says(story.and(written.clone()), "1")
+        })
         .violated("one-more", &[2], wrote("3"))
         .violated("none", &[2], says(killed().and(written.clone()), "0"))
         .violated("no-number", &[2], wrote("two"))
