@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::finding::{Tally, counted};
+use super::carried::{Answer, Carried, Origins};
+use super::finding::{Tally, counted, named};
 use super::observed::{entries, keeps_acknowledged, message};
 use super::{Bound, Check, Finding, Scope};
 use crate::evidence::History;
@@ -21,6 +22,9 @@ pub struct DeadLettersSpec {
     /// Copies per event on the dead letter topic.
     pub copies: Bound,
     pub fidelity: Fidelity,
+    /// Properties that each letter must carry, by name, and what they must equal.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub carries: BTreeMap<String, Carried>,
 }
 
 /// How like the original a dead letter must be.
@@ -38,16 +42,8 @@ impl Check for DeadLettersSpec {
         "dead_letters"
     }
 
-    fn examine(&self, history: &History, _scope: &Scope) -> Finding {
-        let like = match self.fidelity {
-            Fidelity::Id => "by id",
-            Fidelity::PayloadAndProperties => "payload and properties as published",
-        };
-        let expected = format!(
-            "{} dead letter(s) of each event ({}), no others, {like}",
-            self.copies, self.of
-        );
-        let mut tally = Tally::new(self.name(), expected, Grade::Broker);
+    fn examine(&self, history: &History, scope: &Scope) -> Finding {
+        let mut tally = Tally::new(self.name(), self.expected(), Grade::Broker);
         let Some(kept) = history.log(TopicRole::DeadLetter, ReadWhy::Final) else {
             return tally.unknown("the dead letter topic was not read to its end");
         };
@@ -57,6 +53,7 @@ impl Check for DeadLettersSpec {
         let planned: BTreeMap<_, _> = history.planned().map(|p| (p.event.as_str(), p)).collect();
         let set = history.ids(self.of);
         let redriven = redriven(history);
+        let origins = Origins::of(history, scope);
         let keeps = keeps_acknowledged(history);
         for event in &set {
             let copies = letters.get(event.as_str()).map_or(0, BTreeMap::len) as u64;
@@ -73,10 +70,12 @@ impl Check for DeadLettersSpec {
             if !set.contains(*event) {
                 tally.broken_because(event, "a dead letter that should not be there");
             }
+            let Some(planned) = planned.get(event).copied() else { continue };
             for letter in copies.values() {
-                if let Some(why) = self.altered(planned.get(event).copied(), letter) {
+                if let Some(why) = self.altered(planned, letter) {
                     tally.broken_because(event, format!("at {}: {why}", letter.position));
                 }
+                self.carried(&origins, planned, letter, &mut tally);
             }
         }
         let copies = letters.values().map(|copies| copies.len() as u64).sum();
@@ -96,8 +95,47 @@ impl DeadLettersSpec {
         self.copies.admits(copies) && (copies > 0 || none)
     }
 
-    fn altered(&self, planned: Option<&PlannedEvent>, letter: &LogEntry) -> Option<String> {
-        let planned = planned.filter(|_| self.fidelity == Fidelity::PayloadAndProperties)?;
+    fn expected(&self) -> String {
+        let like = match self.fidelity {
+            Fidelity::Id => "by id",
+            Fidelity::PayloadAndProperties => "payload and properties as published",
+        };
+        let letters =
+            format!("{} dead letter(s) of each event ({}), no others", self.copies, self.of);
+        match self.carries.is_empty() {
+            true => format!("{letters}, {like}"),
+            false => format!("{letters}, {like}, carrying {}", named(self.carries.keys())),
+        }
+    }
+
+    fn carried<'a>(
+        &self,
+        origins: &Origins<'a>,
+        planned: &'a PlannedEvent,
+        letter: &'a LogEntry,
+        tally: &mut Tally,
+    ) {
+        for (name, must) in &self.carries {
+            let answer = origins.answer(name, must, letter, planned);
+            if !matches!(answer, Answer::Unknown(_)) {
+                tally.rests_on(origins.grade(must, &planned.event));
+            }
+            match answer {
+                Answer::Right => {}
+                Answer::Wrong(why) => {
+                    tally.broken_because(&planned.event, format!("at {}: {why}", letter.position));
+                }
+                Answer::Unknown(why) => {
+                    tally.undecided(&planned.event, format!("property '{name}': {why}"));
+                }
+            }
+        }
+    }
+
+    fn altered(&self, planned: &PlannedEvent, letter: &LogEntry) -> Option<String> {
+        if self.fidelity != Fidelity::PayloadAndProperties {
+            return None;
+        }
         if planned.payload_sha256 != letter.payload_sha256 {
             return Some(String::from("the payload is another one"));
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::finding::{Tally, counted};
+use super::finding::{Tally, spread};
 use super::observed::{Publication, changes, final_reads_done, publications};
 use super::{Bound, Check, Finding, Scope};
 use crate::evidence::History;
@@ -57,20 +57,6 @@ impl Check for EffectsSpec {
                 }
             }
         }
-        tally.decide(summary(&by_count, may_exist))
-    }
-}
-
-fn summary(by_count: &BTreeMap<u64, u64>, may_exist: u64) -> String {
-    let mut parts: Vec<String> = by_count
-        .iter()
-        .map(|(made, events)| format!("{} with {made}", counted(*events, "event")))
-        .collect();
-    if may_exist > 0 {
-        parts.push(format!("{} that may not exist", counted(may_exist, "unknown publication")));
-    }
-    match parts.is_empty() {
-        true => String::from("no event"),
-        false => parts.join(", "),
+        tally.decide(spread(&by_count, may_exist))
     }
 }

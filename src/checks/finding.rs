@@ -2,7 +2,7 @@
 //! Broken and undecided events with a count come in; a `Finding` with its result comes out.
 //! It must never hold on `examined: 0`, and never let an undecided event hide a broken one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Finding, FindingResult};
 use crate::names::Grade;
@@ -140,6 +140,20 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     match number {
         1 => format!("1 {noun}"),
         _ => format!("{number} {noun}s"),
+    }
+}
+
+/// `2 events with 1, 1 event with 0`, by number; publications that may not exist come last.
+pub(super) fn spread(by_number: &BTreeMap<u64, u64>, may_exist: u64) -> String {
+    let with =
+        by_number.iter().map(|(number, of)| format!("{} with {number}", counted(*of, "event")));
+    let mut parts: Vec<String> = with.collect();
+    if may_exist > 0 {
+        parts.push(format!("{} that may not exist", counted(may_exist, "unknown publication")));
+    }
+    match parts.is_empty() {
+        true => String::from("no event"),
+        false => parts.join(", "),
     }
 }
 

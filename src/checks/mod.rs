@@ -11,6 +11,9 @@ use crate::evidence::History;
 use crate::faults::FaultSpec;
 use crate::names::{Grade, ServerKind};
 
+mod absence;
+pub mod carried;
+pub mod confirmed;
 pub mod conserved;
 pub mod dead_letters;
 pub mod deliveries;
@@ -18,12 +21,17 @@ pub mod disposition;
 pub mod drained;
 pub mod effects;
 mod finding;
+pub mod gaps;
 pub mod hot_loop;
 pub mod links_only;
+pub mod messages;
 pub mod not_advanced;
+pub mod not_redelivered;
 pub mod observed;
+pub mod order;
 pub mod overlap;
 pub mod published;
+pub mod redelivery_counts;
 pub mod redrive_known;
 pub mod settled;
 pub mod unretained;
@@ -139,10 +147,22 @@ pub enum CheckSpec {
     RedriveKnown(redrive_known::RedriveKnownSpec),
     /// The handling of an event ended inside the ack timeout, by a margin.
     WithinLimit(within_limit::WithinLimitSpec),
+    /// Copies of each event in a topic, as the observer read them back.
+    Messages(messages::MessagesSpec),
+    /// Publications that the producer reported as confirmed.
+    Confirmed(confirmed::ConfirmedSpec),
+    /// What the client told the handler about earlier handings-over of an event.
+    RedeliveryCounts(redelivery_counts::RedeliveryCountsSpec),
+    /// Time between two handings-over of an event.
+    Gaps(gaps::GapsSpec),
+    /// What was acknowledged is not handed over again.
+    NotRedelivered(not_redelivered::NotRedeliveredSpec),
+    /// The events of a key follow each other as they were published.
+    Order(order::OrderSpec),
 }
 
 /// Names of the checks that a scenario can ask for, as they stand in YAML.
-const SCENARIO_CHECKS: [&str; 10] = [
+const SCENARIO_CHECKS: [&str; 16] = [
     "effects",
     "deliveries",
     "drained",
@@ -153,6 +173,12 @@ const SCENARIO_CHECKS: [&str; 10] = [
     "not_advanced",
     "redrive_known",
     "within_limit",
+    "messages",
+    "confirmed",
+    "redelivery_counts",
+    "gaps",
+    "not_redelivered",
+    "order",
 ];
 
 /// Every name that a finding can have: those of the scenarios' checks, then of the rules that
@@ -175,6 +201,12 @@ impl CheckSpec {
             Self::NotAdvanced(spec) => spec,
             Self::RedriveKnown(spec) => spec,
             Self::WithinLimit(spec) => spec,
+            Self::Messages(spec) => spec,
+            Self::Confirmed(spec) => spec,
+            Self::RedeliveryCounts(spec) => spec,
+            Self::Gaps(spec) => spec,
+            Self::NotRedelivered(spec) => spec,
+            Self::Order(spec) => spec,
         }
     }
 
@@ -237,6 +269,21 @@ impl Bound {
         }
     }
 
+    /// Whether a number of which only the least and the most are known is inside the bound;
+    /// `None` where it may be either. `u64::MAX` as the most: no greatest number is known.
+    fn decides(self, least: u64, most: u64) -> Option<bool> {
+        let outside = match self {
+            Self::Exactly(bound) => bound < least || most < bound,
+            Self::AtLeast(bound) => most < bound,
+            Self::AtMost(bound) => bound < least,
+        };
+        match (self.admits(least) && self.admits(most), outside) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        }
+    }
+
     /// Whether nothing at all is outside the bound.
     pub fn needs_some(self) -> bool {
         !self.admits(0)
@@ -268,6 +315,22 @@ mod tests {
     }
 
     #[test]
+    fn a_range_decides_where_all_of_it_is_on_one_side() {
+        let decided = |bound: Bound, ranges: &[(u64, u64)]| {
+            ranges.iter().map(|(least, most)| bound.decides(*least, *most)).collect::<Vec<_>>()
+        };
+        let (yes, no) = (Some(true), Some(false));
+        let any = u64::MAX;
+        let ranges = [(2, 2), (1, 1), (3, 3), (0, 1), (3, any), (1, 2), (2, 3), (1, 3), (0, any)];
+        let exactly = decided(Bound::Exactly(2), &ranges);
+        assert_eq!(exactly, [yes, no, no, no, no, None, None, None, None]);
+        let at_least = decided(Bound::AtLeast(2), &ranges);
+        assert_eq!(at_least, [yes, no, yes, no, yes, None, yes, None, None]);
+        let at_most = decided(Bound::AtMost(2), &ranges);
+        assert_eq!(at_most, [yes, yes, no, yes, no, yes, None, None, None]);
+    }
+
+    #[test]
     fn every_name_is_the_yaml_name_of_one_check() {
         let specs = r#"[
             {"effects": {"of": "all", "count": {"exactly": 1}}},
@@ -279,7 +342,13 @@ mod tests {
             {"overlap": {"of": "struck"}},
             {"not_advanced": {"of": "poison", "during": "f"}},
             {"redrive_known": {"of": "poison"}},
-            {"within_limit": {"of": "struck"}}
+            {"within_limit": {"of": "struck"}},
+            {"messages": {"of": "all", "topic": "source", "count": {"exactly": 1}}},
+            {"confirmed": {"of": "all", "count": {"exactly": 1}}},
+            {"redelivery_counts": {"of": "poison", "sequence": [0, 1]}},
+            {"gaps": {"of": "poison", "between": "all", "at_least_ms": 1}},
+            {"not_redelivered": {"of": "all", "since": "visible"}},
+            {"order": {"by": "effect"}}
         ]"#;
         let specs: Vec<CheckSpec> = serde_json::from_str(specs).expect("specs");
         let names: Vec<_> = specs.iter().map(CheckSpec::name).collect();

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::evidence::History;
 use crate::evidence::cursor::Cursor;
-use crate::evidence::event::{AuditRow, Event, LogEntry, Process, ReadWhy, SettleStep};
-use crate::names::{CallOutcome, Operation, Place, Position, Role, TopicRole};
+use crate::evidence::event::{At, AuditRow, Event, LogEntry, Process, ReadWhy, SettleStep};
+use crate::names::{CallOutcome, Operation, Place, Point, Position, Role, TopicRole};
 
 /// An event and the destination that must have its own effect of it.
 pub type EventAt = (String, String);
@@ -175,4 +175,39 @@ pub fn role_of(history: &History, process: &Process) -> Option<Role> {
         Event::WorkerStarted { process: started, role, .. } if started == process => Some(*role),
         _ => None,
     })
+}
+
+/// One handing-over of an event to the handler of a consumer, as its worker claims it.
+#[derive(Debug, Clone, Copy)]
+pub struct HandedOver<'a> {
+    /// Number of its record.
+    pub seq: u64,
+    /// When the runner heard of it, in microseconds since the run started.
+    pub at_us: u64,
+    pub at: &'a At,
+}
+
+/// All handings-over to consumers by event, in order.
+pub fn handed_over(history: &History) -> BTreeMap<&str, Vec<HandedOver<'_>>> {
+    let others = other_roles(history);
+    let mut handed: BTreeMap<&str, Vec<HandedOver<'_>>> = BTreeMap::new();
+    for record in history.records() {
+        if let Event::ClaimAt(at) = &record.event
+            && at.point == Point::Received
+            && !others.contains(&at.process)
+        {
+            let one = HandedOver { seq: record.seq, at_us: record.at_us, at };
+            handed.entry(&at.event).or_default().push(one);
+        }
+    }
+    handed
+}
+
+/// Processes that the runner started as something else than a consumer.
+pub fn other_roles(history: &History) -> BTreeSet<&Process> {
+    let others = history.events().filter_map(|event| match event {
+        Event::WorkerStarted { process, role, .. } if *role != Role::Consumer => Some(process),
+        _ => None,
+    });
+    others.collect()
 }

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::absence::Absence;
 use super::finding::Tally;
 use super::observed::is_consumer;
 use super::{Check, Finding, Scope};
@@ -31,7 +32,7 @@ impl Check for WithinLimitSpec {
         let Some(limit_ms) = scope.ack_timeout_ms else {
             return tally.unknown("no ack timeout is configured");
         };
-        let Some(gaps) = Gaps::of(history) else {
+        let Some(absence) = Absence::of(history) else {
             return tally.unknown("the runner's own health was not recorded");
         };
         let limit_us = limit_ms.saturating_mul(1000);
@@ -49,10 +50,10 @@ impl Check for WithinLimitSpec {
                 tally.examined();
                 let took_us = to_us.saturating_sub(from_us);
                 longest_us = longest_us.max(took_us);
-                let gap_us = gaps.around(from_us, to_us);
-                if took_us.abs_diff(limit_us) < gap_us {
-                    let gap_ms = gap_us / 1000;
-                    tally.undecided(&event, format!("the runner was away for {gap_ms} ms"));
+                let away_us = absence.around(from_us, to_us);
+                if took_us.abs_diff(limit_us) < away_us {
+                    let away_ms = away_us / 1000;
+                    tally.undecided(&event, format!("the runner was away for {away_ms} ms"));
                 } else if took_us >= limit_us {
                     tally.broken_because(&event, format!("{} ms", took_us / 1000));
                 }
@@ -86,40 +87,4 @@ fn handlings(history: &History, event: &str) -> Vec<Handling> {
             Handling { from_us, to_us: returned.next().map(|(at_us, _)| at_us) }
         })
         .collect()
-}
-
-/// Stretches in which the runner itself did not run as it should have.
-struct Gaps {
-    /// (end, length) in microseconds.
-    known: Vec<(u64, u64)>,
-    /// The largest one of the unit, where its own record is missing: it may have been anywhere.
-    somewhere_us: u64,
-}
-
-impl Gaps {
-    fn of(history: &History) -> Option<Self> {
-        let known: Vec<_> = history
-            .records()
-            .iter()
-            .filter_map(|record| match record.event {
-                Event::Gap { gap_us, ended_us } => Some((ended_us, gap_us)),
-                _ => None,
-            })
-            .collect();
-        let largest_us = history.events().find_map(|event| match event {
-            Event::Health { largest_gap_us, .. } => Some(*largest_gap_us),
-            _ => None,
-        })?;
-        let recorded = known.iter().any(|(_, length_us)| *length_us >= largest_us);
-        let somewhere_us = if recorded { 0 } else { largest_us };
-        Some(Self { known, somewhere_us })
-    }
-
-    /// The largest gap that touches this stretch.
-    fn around(&self, from_us: u64, to_us: u64) -> u64 {
-        let touching = self.known.iter().filter(|(end_us, length_us)| {
-            *end_us >= from_us && end_us.saturating_sub(*length_us) <= to_us
-        });
-        touching.map(|(_, length_us)| *length_us).max().unwrap_or(0).max(self.somewhere_us)
-    }
 }

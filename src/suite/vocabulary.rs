@@ -84,6 +84,12 @@ pub const CHECKS: &[&str] = &[
     "not_advanced",
     "redrive_known",
     "within_limit",
+    "messages",
+    "confirmed",
+    "redelivery_counts",
+    "gaps",
+    "not_redelivered",
+    "order",
 ];
 
 /// The wire name of a check's spec.
@@ -99,6 +105,12 @@ pub fn check_name(spec: &CheckSpec) -> &'static str {
         CheckSpec::NotAdvanced(_) => "not_advanced",
         CheckSpec::RedriveKnown(_) => "redrive_known",
         CheckSpec::WithinLimit(_) => "within_limit",
+        CheckSpec::Messages(_) => "messages",
+        CheckSpec::Confirmed(_) => "confirmed",
+        CheckSpec::RedeliveryCounts(_) => "redelivery_counts",
+        CheckSpec::Gaps(_) => "gaps",
+        CheckSpec::NotRedelivered(_) => "not_redelivered",
+        CheckSpec::Order(_) => "order",
     }
 }
 
@@ -113,7 +125,12 @@ pub fn check_events(spec: &CheckSpec) -> Option<EventSet> {
         CheckSpec::NotAdvanced(spec) => Some(spec.of),
         CheckSpec::RedriveKnown(spec) => Some(spec.of),
         CheckSpec::WithinLimit(spec) => Some(spec.of),
-        CheckSpec::Drained(_) | CheckSpec::Conserved(_) => None,
+        CheckSpec::Messages(spec) => Some(spec.of),
+        CheckSpec::Confirmed(spec) => Some(spec.of),
+        CheckSpec::RedeliveryCounts(spec) => Some(spec.of),
+        CheckSpec::Gaps(spec) => Some(spec.of),
+        CheckSpec::NotRedelivered(spec) => Some(spec.of),
+        CheckSpec::Drained(_) | CheckSpec::Conserved(_) | CheckSpec::Order(_) => None,
     }
 }
 

@@ -15,6 +15,7 @@ const CHECK_DATA: Paths = &[
     "checks::check_names",
     "checks::*::*Spec",
     "checks::dead_letters::Fidelity",
+    "checks::not_redelivered::Since",
 ];
 
 /// What YAML says about faults.

@@ -3,9 +3,14 @@
 //! It must never accept a check that the story leaves with nothing to look at.
 
 use super::Scene;
-use crate::checks::CheckSpec;
+use super::bounds::{self, keep};
+use crate::checks::dead_letters::DeadLettersSpec;
+use crate::checks::gaps::GapsSpec;
+use crate::checks::not_redelivered::Since;
+use crate::checks::redelivery_counts::RedeliveryCountsSpec;
+use crate::checks::{Bound, CheckSpec};
 use crate::faults::FaultSpec;
-use crate::names::{EventSet, Role};
+use crate::names::{EventSet, Role, TopicRole};
 use crate::suite::model::Until;
 use crate::suite::problem::suggest;
 use crate::suite::source::Route;
@@ -44,6 +49,11 @@ pub(super) fn one(scene: &mut Scene, route: &Route, check: &CheckSpec) {
     match check {
         CheckSpec::NotAdvanced(spec) => during(scene, &route.key("during"), &spec.during),
         CheckSpec::WithinLimit(_) => within_limit(scene, route),
+        CheckSpec::Messages(spec) => bound(scene, &route.key("count"), spec.count),
+        CheckSpec::Confirmed(spec) => bound(scene, &route.key("count"), spec.count),
+        CheckSpec::RedeliveryCounts(spec) => redelivery_counts(scene, route, spec),
+        CheckSpec::Gaps(spec) => gaps(scene, route, spec),
+        CheckSpec::DeadLetters(spec) => carries(scene, &route.key("carries"), spec),
         _ => {}
     }
 }
@@ -71,6 +81,19 @@ fn lacking(scene: &Scene, check: &CheckSpec) -> Option<&'static str> {
             }
             let writes = scene.consumers().any(|(_, spec)| spec.dead_letter.is_some());
             (!writes).then_some("no consumer writes dead letters")
+        }
+        CheckSpec::Messages(spec) if spec.topic == TopicRole::DeadLetter => {
+            let absent = scene.scenario.topology.dead_letter.is_none();
+            absent.then_some("the topology has no dead letter topic")
+        }
+        CheckSpec::NotRedelivered(spec) if spec.since == Since::Visible => {
+            let mut faults = scene.scenario.faults.iter().map(|fault| &fault.value);
+            let looks = |fault: &FaultSpec| !matches!(fault, FaultSpec::Admin(_));
+            (!faults.any(looks)).then_some("no fault makes the runner look at the broker meanwhile")
+        }
+        CheckSpec::Order(_) => {
+            let workload = &scene.scenario.workload;
+            (workload.keys >= workload.events).then_some("every key has one event only")
         }
         CheckSpec::RedriveKnown(_) => {
             let mut redrivers = scene.workers().filter(|(_, spec)| spec.role == Role::Redriver);
@@ -116,5 +139,62 @@ fn within_limit(scene: &mut Scene, route: &Route) {
             let help = format!("set the option `{option}` of a consumer for {broker}");
             scene.report_with_help(route, message, help);
         }
+    }
+}
+
+/// A number that nothing can be below decides nothing.
+fn bound(scene: &mut Scene, route: &Route, bound: Bound) {
+    if bound == Bound::AtLeast(0) {
+        scene.report(route, "`at_least: 0` holds whatever happens");
+    }
+}
+
+fn redelivery_counts(scene: &mut Scene, route: &Route, spec: &RedeliveryCountsSpec) {
+    if spec.sequence.is_none() && spec.resets.is_none() {
+        let help = "add `sequence`, `resets` or both".to_owned();
+        scene.report_with_help(route, "nothing is expected of the counts", help);
+    }
+    if spec.sequence.as_ref().is_some_and(Vec::is_empty) {
+        let message = "an empty sequence: an event that is handed over has a count";
+        scene.report(&route.key("sequence"), message);
+    }
+    if let Some(resets) = spec.resets {
+        bound(scene, &route.key("resets"), resets);
+    }
+    let needs = &scene.scenario.needs;
+    if !needs.iter().any(|capability| capability.value == "redelivery_count") {
+        let message = "the client has to hand a count to the application";
+        let help = "add `redelivery_count` to `needs`".to_owned();
+        scene.report_with_help(route, message, help);
+    }
+}
+
+fn gaps(scene: &mut Scene, route: &Route, spec: &GapsSpec) {
+    if spec.at_least_ms.is_none() && spec.at_most_ms.is_none() {
+        let help = "add `at_least_ms`, `at_most_ms` or both".to_owned();
+        scene.report_with_help(route, "nothing is expected of the gaps", help);
+    }
+    let why = "no scenario takes longer than an hour";
+    let allowed = bounds::Bound { of: "ms between two", least: 1, most: 3_600_000, why };
+    for (key, ms) in [("at_least_ms", spec.at_least_ms), ("at_most_ms", spec.at_most_ms)] {
+        if let Some(ms) = ms {
+            keep(scene, &route.key(key), ms, &allowed);
+        }
+    }
+    if let (Some(least), Some(most)) = (spec.at_least_ms, spec.at_most_ms)
+        && most < least
+    {
+        let message = format!("no gap is {least} ms at least and {most} ms at most");
+        scene.report(&route.key("at_most_ms"), message);
+    }
+}
+
+fn carries(scene: &mut Scene, route: &Route, spec: &DeadLettersSpec) {
+    let none = spec.copies.admits(0) && !spec.copies.admits(1);
+    if none && !spec.carries.is_empty() {
+        scene.report(route, "no letter is expected that could carry it");
+    }
+    if spec.carries.keys().any(String::is_empty) {
+        scene.report(route, "a property without a name");
     }
 }
