@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::checks::{CheckSpec, PinSubject};
 use crate::names::{ServerKind, wire_name};
+use crate::suite::pins::glob;
 
 /// A file of deviations, beside the suites that they are about.
 #[derive(Debug, Clone, Deserialize)]
@@ -117,6 +118,14 @@ impl From<&DeviationSpec> for KnownSpec {
             expires: spec.expires.clone(),
             occurs: spec.occurs,
         }
+    }
+}
+
+impl DeviationSpec {
+    /// Whether one of its globs matches this `property/scenario`.
+    pub fn names(&self, scenario: &str) -> bool {
+        let globs = self.scenarios.iter().filter_map(|pattern| glob(pattern).ok());
+        globs.into_iter().any(|glob| glob.is_match(scenario))
     }
 }
 
