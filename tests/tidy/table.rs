@@ -61,6 +61,7 @@ pub const IMPORTS: &[(&str, &[Paths])] = &[
         "verdict",
         &[
             &["names", "checks", "evidence", "plan", "suite::manifest::Lack", "suite::model"],
+            &["suite::deviations::Occurs", "suite::versions::Coverage"],
             FAULT_DATA,
         ],
     ),
@@ -69,6 +70,7 @@ pub const IMPORTS: &[(&str, &[Paths])] = &[
         &[&[
             "names",
             "verdict",
+            "suite::deviations::Occurs",
             "suite::manifest::Lack",
             "suite::model::Defect",
             "checks::Finding*",
