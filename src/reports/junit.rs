@@ -10,7 +10,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 
 use super::{story, text};
 use crate::names::{Cause, Outcome};
-use crate::verdict::{CellReport, RunReport};
+use crate::verdict::{CellReport, RunReport, is_failure};
 
 /// Renders the whole report.
 ///
@@ -81,8 +81,8 @@ fn case(cell: &CellReport) -> TestCase {
 fn status(cell: &CellReport) -> TestCaseStatus {
     let message = text::line(story::reason(cell), text::LINE);
     let mut status = match cell.outcome {
-        Outcome::Pass | Outcome::Known => return TestCaseStatus::success(),
-        Outcome::Fail => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        outcome if is_failure(outcome) => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Outcome::Pass | Outcome::Known | Outcome::Fail => return TestCaseStatus::success(),
         Outcome::Inconclusive => TestCaseStatus::non_success(NonSuccessKind::Error),
         Outcome::Unsupported => TestCaseStatus::skipped(),
     };
@@ -114,6 +114,13 @@ fn properties(cell: &CellReport) -> Vec<(String, String)> {
     ];
     if cell.outcome == Outcome::Known {
         all.push(named("known", cell.reason.clone()));
+    }
+    for issue in &cell.known {
+        all.push((format!("known.{}", issue.check), story::known(issue)));
+    }
+    for expected in &cell.expectations {
+        let name = format!("expectation.{}", expected.check);
+        all.push((name, story::expectation(expected)));
     }
     if let Some(hazard) = &cell.hazard_shown {
         all.push(named("hazard", hazard.clone()));
