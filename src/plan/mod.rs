@@ -10,6 +10,8 @@ mod unit;
 mod waits;
 
 #[cfg(test)]
+mod deviation_tests;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
