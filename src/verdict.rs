@@ -23,7 +23,7 @@ mod landing;
 mod numbers;
 mod validity;
 
-pub use judgement::{is_failure, judge};
+pub use judgement::judge;
 
 /// Version of the report document.
 pub const REPORT_VERSION: u32 = 2;

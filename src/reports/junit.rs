@@ -10,7 +10,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 
 use super::{story, text};
 use crate::names::{Cause, Outcome};
-use crate::verdict::{CellReport, RunReport, is_failure};
+use crate::verdict::{CellReport, RunReport};
 
 /// Renders the whole report.
 ///
@@ -53,7 +53,7 @@ fn suite(property: &str, cells: &[&CellReport], report: &RunReport) -> TestSuite
         let what = format!("{} ({}, {})", server.image, server.source, server.digest);
         suite.add_property(property_of(&format!("server.{}-{}", server.kind, server.pin), &what));
     }
-    suite.add_test_cases(cells.iter().map(|cell| case(cell)));
+    suite.add_test_cases(cells.iter().map(|cell| case(cell, report)));
     suite
 }
 
@@ -67,8 +67,8 @@ fn nothing_decided() -> TestSuite {
     suite
 }
 
-fn case(cell: &CellReport) -> TestCase {
-    let mut case = TestCase::new(text::line(&cell.id, text::LINE), status(cell));
+fn case(cell: &CellReport, report: &RunReport) -> TestCase {
+    let mut case = TestCase::new(text::line(&cell.id, text::LINE), status(cell, report));
     case.set_classname(text::line(&cell.scenario.replace('/', "."), text::LINE));
     case.set_time(Duration::from_millis(cell.duration_ms));
     for (name, value) in properties(cell) {
@@ -78,11 +78,14 @@ fn case(cell: &CellReport) -> TestCase {
 }
 
 /// One row an outcome, as the delivery contract's table of outcomes says.
-fn status(cell: &CellReport) -> TestCaseStatus {
+fn status(cell: &CellReport, report: &RunReport) -> TestCaseStatus {
     let message = text::line(story::reason(cell), text::LINE);
     let mut status = match cell.outcome {
-        outcome if is_failure(outcome) => TestCaseStatus::non_success(NonSuccessKind::Failure),
-        Outcome::Pass | Outcome::Known | Outcome::Fail => return TestCaseStatus::success(),
+        outcome if report.counts_as_broken(outcome) => {
+            TestCaseStatus::non_success(NonSuccessKind::Failure)
+        }
+        Outcome::Pass | Outcome::Known => return TestCaseStatus::success(),
+        Outcome::Fail => TestCaseStatus::non_success(NonSuccessKind::Failure),
         Outcome::Inconclusive => TestCaseStatus::non_success(NonSuccessKind::Error),
         Outcome::Unsupported => TestCaseStatus::skipped(),
     };

@@ -65,15 +65,6 @@ fn summary(plan: &Plan, cells: &[CellReport]) -> Summary {
     }
 }
 
-/// Whether a cell with this outcome fails the run. What is known does not: this is the one place
-/// that says so, for exit codes and reports alike.
-pub fn is_failure(outcome: Outcome) -> bool {
-    match outcome {
-        Outcome::Fail => true,
-        Outcome::Known | Outcome::Inconclusive | Outcome::Unsupported | Outcome::Pass => false,
-    }
-}
-
 impl RunReport {
     /// The exit code of a run with this report: 0 nothing broken, 1 a guarantee is broken,
     /// 3 nothing broken but something inconclusive. An empty run, or one whose cells are all
@@ -81,11 +72,17 @@ impl RunReport {
     pub fn exit_code(&self) -> u8 {
         let shown = self.cells.iter().any(|cell| cell.outcome != Outcome::Unsupported);
         let any = |outcome: Outcome| self.cells.iter().any(|cell| cell.outcome == outcome);
-        let failed = self.cells.iter().any(|cell| is_failure(cell.outcome));
-        match (failed, any(Outcome::Inconclusive) || !shown) {
+        let broken = self.cells.iter().any(|cell| self.counts_as_broken(cell.outcome));
+        match (broken, any(Outcome::Inconclusive) || !shown) {
             (true, _) => 1,
             (false, true) => 3,
             (false, false) => 0,
         }
+    }
+
+    /// Whether an outcome is a failure to whoever acts on this report. What is known is none: this
+    /// is the one place that says so, for exit codes and reports alike.
+    pub fn counts_as_broken(&self, outcome: Outcome) -> bool {
+        outcome == Outcome::Fail
     }
 }
