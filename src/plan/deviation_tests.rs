@@ -6,8 +6,6 @@
 
 use std::path::Path;
 
-use serde_saphyr::Spanned;
-
 use super::*;
 use crate::suite::model::Scenario;
 use crate::suite::problem::Problem;
@@ -59,9 +57,10 @@ fn expected(plan: &Plan, id: &str) -> Vec<String> {
     all.map(|e| format!("{} {} {}", e.check, e.of, e.versions)).collect()
 }
 
-fn by_version(loaded: &mut Loaded) -> &mut Spanned<Scenario> {
+fn by_version(loaded: &mut Loaded) -> &mut Scenario {
     let scenarios = loaded.suites.iter_mut().flat_map(|read| read.file.scenarios.iter_mut());
-    scenarios.into_iter().find(|scenario| scenario.value.id.value == "by-version").unwrap()
+    let mut scenarios = scenarios.map(|scenario| &mut scenario.value);
+    scenarios.find(|scenario| scenario.id.value == "by-version").unwrap()
 }
 
 #[test]
@@ -149,7 +148,7 @@ fn controls_that_are_cells_know_nothing() {
     // What a control expects instead is nobody's declaration.
     let effects =
         serde_json::from_str(r#"{"effects":{"of":"all","count":{"exactly":2}}}"#).unwrap();
-    by_version(&mut loaded).value.controls[0].value.change.checks.push(effects);
+    by_version(&mut loaded).controls[0].value.change.checks.push(effects);
     assert_eq!(expected(&planned(&loaded, &request), first), before[1..]);
 }
 
@@ -159,33 +158,33 @@ type Edit = (&'static str, fn(&mut Loaded));
 #[test]
 fn every_field_of_a_deviation_changes_the_plan() {
     let edits: [Edit; 16] = [
-        ("known", |l| drop(by_version(l).value.known.pop())),
-        ("check", |l| by_version(l).value.known[0].check = String::from("effects")),
+        ("known", |l| drop(by_version(l).known.pop())),
+        ("check", |l| by_version(l).known[0].check = String::from("effects")),
         ("client", |l| {
-            by_version(l).value.known[0].versions_of.client = Some(String::from("pulsar"));
+            by_version(l).known[0].versions_of.client = Some(String::from("pulsar"));
         }),
         ("server", |l| {
-            let of = &mut by_version(l).value.known[1].versions_of;
+            let of = &mut by_version(l).known[1].versions_of;
             (of.server, of.versions) = (Some(ServerKind::Kafka), String::from(">=4"));
         }),
-        ("versions", |l| by_version(l).value.known[0].versions_of.versions = String::from("<0.41")),
-        ("reason", |l| by_version(l).value.known[0].reason.push('!')),
-        ("url", |l| by_version(l).value.known[0].url.push('9')),
-        ("expires", |l| by_version(l).value.known[0].expires = String::from("2027-07-01")),
-        ("occurs", |l| by_version(l).value.known[0].occurs = Occurs::Always),
+        ("versions", |l| by_version(l).known[0].versions_of.versions = String::from("<0.41")),
+        ("reason", |l| by_version(l).known[0].reason.push('!')),
+        ("url", |l| by_version(l).known[0].url.push('9')),
+        ("expires", |l| by_version(l).known[0].expires = String::from("2027-07-01")),
+        ("occurs", |l| by_version(l).known[0].occurs = Occurs::Always),
         ("deviations", |l| drop(l.deviations.pop())),
         ("scenarios", |l| drop(l.deviations[0].file.deviations[0].scenarios.pop())),
         ("of a file", |l| l.deviations[0].file.deviations[0].occurs = Occurs::Sometimes),
-        ("expect_for", |l| drop(by_version(l).value.expect_for.pop())),
+        ("expect_for", |l| drop(by_version(l).expect_for.pop())),
         ("expect_for.server", |l| {
-            let expect = &mut by_version(l).value.expect_for[0];
+            let expect = &mut by_version(l).expect_for[0];
             (expect.server, expect.client) = (None, Some(String::from("pulsar")));
             expect.versions = String::from(">=6");
         }),
         ("expect_for.versions", |l| {
-            by_version(l).value.expect_for[0].versions = String::from(">=4.1, <4.2");
+            by_version(l).expect_for[0].versions = String::from(">=4.1, <4.2");
         }),
-        ("expect_for.checks", |l| drop(by_version(l).value.expect_for[1].checks.pop())),
+        ("expect_for.checks", |l| drop(by_version(l).expect_for[1].checks.pop())),
     ];
     // The hash is the text's, which these edits leave alone.
     let before = plan();
@@ -209,7 +208,7 @@ fn the_suite_hash_covers_deviations() {
 fn what_cannot_be_told_or_is_expected_twice_is_a_problem_at_its_place() {
     let wrong = |edit: fn(&mut Scenario)| {
         let mut loaded = load(&[VALID]);
-        edit(&mut by_version(&mut loaded).value);
+        edit(by_version(&mut loaded));
         let problems = build(&loaded, &request()).unwrap_err();
         let said = |p: &Problem| format!("{}:{} {} ({:?})", p.line, p.column, p.message, p.help);
         problems.iter().map(said).collect::<Vec<_>>()
