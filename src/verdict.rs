@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::checks::Finding;
 use crate::names::{BrokerKind, Cause, Grade, Level, Outcome, ServerKind};
 use crate::plan::ClientPin;
+use crate::suite::deviations::Occurs;
 use crate::suite::manifest::Lack;
 use crate::suite::model::Defect;
 
@@ -17,6 +18,7 @@ mod cell;
 mod control;
 mod judged;
 mod judgement;
+mod known;
 mod landing;
 mod numbers;
 mod validity;
@@ -24,7 +26,7 @@ mod validity;
 pub use judgement::judge;
 
 /// Version of the report document.
-pub const REPORT_VERSION: u32 = 1;
+pub const REPORT_VERSION: u32 = 2;
 
 /// What the runner recorded about the run itself (`run.json`): part of the evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -147,6 +149,10 @@ pub struct CellReport {
     pub faults: Vec<FaultReport>,
     pub findings: Vec<Finding>,
     pub controls: Vec<ControlReport>,
+    /// Known issues in whose range this cell was.
+    pub known: Vec<KnownReport>,
+    /// Checks that were declared for these versions, in the place of the scenario's own.
+    pub expectations: Vec<ExpectationReport>,
     /// What the configured timers forced, in milliseconds.
     pub waits: Vec<(String, u64)>,
     pub histories: Vec<HistoryRef>,
@@ -240,6 +246,52 @@ pub struct ControlReport {
     pub reason: String,
     pub finding: Option<Finding>,
     pub history: String,
+}
+
+/// A known issue that is declared for the versions of a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownReport {
+    /// Wire name of the check that it is about.
+    pub check: String,
+    /// `client pulsar`, `server kafka`.
+    pub of: String,
+    /// The range, as it is declared.
+    pub versions: String,
+    /// The version that is inside it: the attested one where it is known.
+    pub version: String,
+    pub reason: String,
+    pub url: String,
+    /// The last day, UTC, on which it is accepted.
+    pub expires: String,
+    pub occurs: Occurs,
+    pub status: KnownStatus,
+}
+
+/// What became of a known issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KnownStatus {
+    /// The check is violated, as declared.
+    Shown,
+    /// The check is violated, and the run was started after the last day.
+    Expired,
+    /// The check holds.
+    NotShown,
+    /// The evidence says neither.
+    Undecided,
+}
+
+/// A check that was declared for some versions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectationReport {
+    /// Wire name of the check.
+    pub check: String,
+    /// `client pulsar`, `server kafka`.
+    pub of: String,
+    /// The range, as it is declared.
+    pub versions: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -111,6 +111,25 @@ fn a_cell_that_was_not_decided_claims_no_mark() {
 }
 
 #[test]
+fn what_is_known_is_told_everywhere_and_fails_nowhere() {
+    let report = sample("known");
+    let console = console::render(&report, Path::new("out"), Style::Plain);
+    let texts = [junit::render(&report).unwrap(), markdown::render(&report), console];
+    for text in &texts {
+        for told in ["1234", "2030-12-31", "4.2.4", "starts again after an unload"] {
+            assert!(text.contains(told), "{told} is missing in {text}");
+        }
+    }
+    let [xml, summary, console] = texts;
+    assert!(xml.contains("name=\"known.redelivery_counts\""), "{xml}");
+    assert!(xml.contains("name=\"expectation.deliveries\""), "{xml}");
+    let headline = "nothing broken but what is known";
+    assert!(summary.starts_with(&format!("# ackproof: {headline}\n")), "{summary}");
+    assert!(console.contains(&format!("\n{headline}; cells: 1, 1 known\n")), "{console}");
+    assert!(console.contains("  known: redelivery_counts in client pulsar-client"), "{console}");
+}
+
+#[test]
 fn an_error_carries_its_cause_as_type() {
     let xml = junit::render(&sample("inconclusive-each-cause")).unwrap();
     for cell in sample("inconclusive-each-cause").cells {
@@ -348,7 +367,9 @@ fn the_schema_refuses_what_is_no_report() {
     assert_eq!(missing, "/run/root_hash: missing");
     let unknown = refused(&|d| d["cells"][0]["verdict"] = "pass".into());
     assert_eq!(unknown, "/cells/0/verdict: not in the schema");
-    assert_eq!(refused(&|d| d["version"] = 2.into()), "/version: expected 1");
+    assert_eq!(refused(&|d| d["version"] = 1.into()), "/version: expected 2");
+    let status = refused(&|d| d["cells"][0]["known"][0]["status"] = "gone".into());
+    assert_eq!(status, "/cells/0/known/0/status: \"gone\" is not listed");
     let outcome = refused(&|d| d["cells"][0]["outcome"] = "passed".into());
     assert_eq!(outcome, "/cells/0/outcome: \"passed\" is not listed");
     let grade = refused(&|d| d["cells"][0]["counts"]["effects"] = 17.into());

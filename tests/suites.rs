@@ -74,6 +74,26 @@ fn the_quick_plan_is_the_one_of_its_golden() {
 }
 
 #[test]
+fn the_table_of_a_plan_names_what_is_known_and_what_is_expected_by_version() {
+    let request = Request {
+        profile: None,
+        sets: vec!["old".to_owned()],
+        overrides: Vec::new(),
+        filter: Some("id(example/by-version)".to_owned()),
+        subjects: Subjects::Scenarios,
+        seed: 1,
+        manifests: Vec::new(),
+    };
+    let table = cli::plan::table(&cli::plan::plan(&[VALID], request).unwrap());
+    let line = table.lines().find(|line| line.contains("by-version@kafka-4.1.2+rdkafka-")).unwrap();
+    let said = "controls: no-inbox; known: drained; known: effects; by version: deliveries; by \
+                version: effects; by version: conserved";
+    assert!(line.ends_with(said), "{line}");
+    let line = table.lines().find(|line| line.contains("by-version@pulsar-4.0.7+pulsar-")).unwrap();
+    assert!(line.ends_with("controls: no-inbox"), "{line}");
+}
+
+#[test]
 fn valid_files_have_no_problems() {
     for folder in [VALID, "suites"] {
         let validation = validate(&[folder]);

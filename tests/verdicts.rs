@@ -7,6 +7,8 @@
 mod story;
 mod world;
 
+#[path = "verdicts/known.rs"]
+mod known;
 #[path = "verdicts/numbers.rs"]
 mod numbers;
 #[path = "verdicts/receipts.rs"]

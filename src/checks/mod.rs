@@ -114,6 +114,15 @@ pub enum PinSubject {
     Client(String),
 }
 
+impl fmt::Display for PinSubject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Server(kind) => write!(f, "server {kind}"),
+            Self::Client(library) => write!(f, "client {library}"),
+        }
+    }
+}
+
 /// How often something may be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -63,7 +63,10 @@ fn cells(plan: &Plan, text: &mut String) {
                 format!("{pins}; controls: {}", ids.join(", "))
             }
         };
-        let _ = writeln!(text, "  {:width$}  {note}", cell.id);
+        let known = cell.known.iter().map(|issue| format!("; known: {}", issue.check));
+        let expected = cell.expectations.iter().map(|e| format!("; by version: {}", e.check));
+        let more: String = known.chain(expected).collect();
+        let _ = writeln!(text, "  {:width$}  {note}{more}", cell.id);
     }
 }
 

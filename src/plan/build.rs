@@ -4,9 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::deviation::Spot;
 use super::request::{self, Filter, PinSet, Profile, Request, Subjects};
 use super::unit::{Frame, Place, unit};
-use super::{Cell, ClientPin, ControlRef, PLAN_VERSION, Plan, Unit, UnitKind, baseline};
+use super::{
+    Cell, ClientPin, ControlRef, KnownIssue, PLAN_VERSION, Plan, Unit, UnitKind, baseline,
+    deviation,
+};
 use crate::evidence::seal::sha256_of;
 use crate::names::{BrokerKind, wire_name};
 use crate::suite::control::Story;
@@ -16,7 +20,7 @@ use crate::suite::manifest::{ClientManifest, Manifest};
 use crate::suite::model::{ControlSpec, Scenario, SuiteFile};
 use crate::suite::problem::Problem;
 use crate::suite::source::{Route, Source};
-use crate::suite::vocabulary::concerns;
+use crate::suite::vocabulary::{check_name, concerns};
 use crate::suite::{Loaded, Read, scenario_id, validate};
 
 /// Resolves everything that was asked for.
@@ -92,6 +96,8 @@ struct Subject<'a> {
     route: Route,
     id: String,
     frame: Frame,
+    /// Of all versions.
+    known: Vec<KnownIssue>,
 }
 
 impl<'a> Builder<'a> {
@@ -107,6 +113,7 @@ impl<'a> Builder<'a> {
                 suite: file,
                 scenario,
                 route: Route::default().key("scenarios").item(index),
+                known: deviation::declared(loaded, scenario, &id),
                 id,
                 frame: Frame {
                     workload: scenario.workload.clone(),
@@ -132,7 +139,6 @@ impl<'a> Builder<'a> {
         }
         for (manifest, client) in clients {
             let places = self.places(broker, manifest, client);
-            let Some(first) = places.first().cloned() else { continue };
             let takes = |place: &Place| {
                 let cell = format!("{}@{}", subject.id, place.long());
                 self.filter.takes(&subject.id, &cell)
@@ -147,14 +153,24 @@ impl<'a> Builder<'a> {
                         self.unsupported(subject, place, &lack);
                     }
                 }
-                None if self.request.subjects == Subjects::OnlyControls => {
-                    self.control_cells(subject, &first);
-                }
-                None => {
-                    for place in &places {
-                        self.cell(subject, place, &first);
-                    }
-                }
+                None => self.cells(subject, &places),
+            }
+        }
+    }
+
+    /// Controls run once for all places, or once for all of those where the same is expected: a
+    /// defect that one expectation catches may be none by another.
+    fn cells(&mut self, subject: &Subject<'a>, places: &[Place]) {
+        let at = (subject.source, &subject.route);
+        let spot = |place| deviation::spot(place, subject.scenario, at, &mut self.problems);
+        let spots: Vec<Spot> = places.iter().map(spot).collect();
+        for (index, spot) in spots.iter().enumerate() {
+            let first = spots.iter().position(|first| first.checks == spot.checks);
+            let first = first.unwrap_or(index);
+            match self.request.subjects {
+                Subjects::Scenarios => self.cell(subject, spot, &spots[first]),
+                Subjects::OnlyControls if first == index => self.control_cells(subject, spot),
+                Subjects::OnlyControls => {}
             }
         }
     }
@@ -225,12 +241,15 @@ impl<'a> Builder<'a> {
         None
     }
 
-    fn cell(&mut self, subject: &Subject<'a>, place: &Place, first: &Place) {
-        let story = Story::of(subject.scenario);
+    fn cell(&mut self, subject: &Subject<'a>, spot: &Spot, first: &Spot) {
+        let place = &spot.place;
+        let story = Story::of(subject.scenario).expecting(&spot.checks);
         let mut cell = frame_of_cell(subject, place, &story);
         if !self.filter.takes(&subject.id, &cell.id) {
             return;
         }
+        cell.known = deviation::known(&subject.known, place, &story.checks);
+        cell.expectations = spot.expectations.clone();
         cell.baseline = self.baseline(place, &story);
         cell.subject = unit_id(subject, place);
         self.add(cell.subject.clone(), UnitKind::Subject, place, story, &subject.frame);
@@ -248,17 +267,23 @@ impl<'a> Builder<'a> {
     }
 
     /// `--only-controls`: every control as a cell of its own, which has to fail.
-    fn control_cells(&mut self, subject: &Subject<'a>, place: &Place) {
+    fn control_cells(&mut self, subject: &Subject<'a>, spot: &Spot) {
+        let place = &spot.place;
         for control in controls(subject.scenario, place.broker) {
-            let story = Story::of(subject.scenario).with(&control.change);
+            let story = Story::of(subject.scenario).expecting(&spot.checks).with(&control.change);
             let mut cell = frame_of_cell(subject, place, &story);
             cell.id = format!("{}~{}", cell.id, control.id);
             if !self.filter.takes(&subject.id, &cell.id) {
                 continue;
             }
             cell.only_control = true;
+            cell.expectations = spot.expectations.clone();
+            // What the control expects instead is nobody's declaration.
+            cell.expectations.retain(|expected| {
+                control.change.checks.iter().all(|check| check_name(check) != expected.check)
+            });
             cell.baseline = self.baseline(place, &story);
-            cell.subject = self.control(subject, control, place);
+            cell.subject = self.control(subject, control, spot);
             self.plan.cells.push(cell);
         }
     }
@@ -271,11 +296,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn control(&mut self, subject: &Subject<'a>, control: &ControlSpec, place: &Place) -> String {
-        let id = format!("{}~{}", unit_id(subject, place), control.id);
-        let story = Story::of(subject.scenario).with(&control.change);
+    fn control(&mut self, subject: &Subject<'a>, control: &ControlSpec, spot: &Spot) -> String {
+        let id = format!("{}~{}", unit_id(subject, &spot.place), control.id);
+        let story = Story::of(subject.scenario).expecting(&spot.checks).with(&control.change);
         let kind = UnitKind::Control(control.id.clone());
-        self.add(id.clone(), kind, place, story, &subject.frame);
+        self.add(id.clone(), kind, &spot.place, story, &subject.frame);
         id
     }
 
@@ -352,6 +377,8 @@ fn frame_of_cell(subject: &Subject<'_>, place: &Place, story: &Story) -> Cell {
         baseline: String::new(),
         unsupported: None,
         only_control: false,
+        known: Vec::new(),
+        expectations: Vec::new(),
     }
 }
 

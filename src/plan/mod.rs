@@ -4,22 +4,28 @@
 
 mod baseline;
 mod build;
+mod deviation;
 mod request;
 mod unit;
 mod waits;
 
 #[cfg(test)]
+mod deviation_tests;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use crate::checks::{CheckSpec, Scope};
+use crate::checks::{CheckSpec, PinSubject, Scope};
 use crate::faults::FaultSpec;
 use crate::names::{BrokerKind, EventSet, Level, ServerKind};
+use crate::suite::deviations::Occurs;
 use crate::suite::manifest::Lack;
 use crate::suite::model::{Defect, Limits, Phase, Topology, WorkerSpec, Workload};
+use crate::suite::versions::VersionRange;
 
 pub use build::build;
 pub use request::{Request, Subjects};
@@ -28,7 +34,7 @@ pub use request::{Request, Subjects};
 pub const REDRIVER: &str = "redriver";
 
 /// Version of the plan document; a reader refuses any other.
-pub const PLAN_VERSION: u32 = 1;
+pub const PLAN_VERSION: u32 = 2;
 
 /// Everything that a run will do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,6 +82,35 @@ pub struct Cell {
     pub unsupported: Option<Lack>,
     /// `--only-controls`: the subject is a control, so no control of its own can be asked for.
     pub only_control: bool,
+    /// Deviations that may show here, by the pins.
+    pub known: Vec<KnownIssue>,
+    /// Which of the subject's checks are the ones for these versions.
+    pub expectations: Vec<Expectation>,
+}
+
+/// A deviation that everybody knows about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownIssue {
+    /// Wire name of the check that is violated.
+    pub check: String,
+    pub of: PinSubject,
+    pub versions: VersionRange,
+    pub reason: String,
+    pub url: String,
+    /// The last day, UTC, on which it is accepted.
+    pub expires: Date,
+    pub occurs: Occurs,
+}
+
+/// A check that was declared for some versions, in the place of the scenario's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// Wire name of the check.
+    pub check: String,
+    pub of: PinSubject,
+    pub versions: VersionRange,
 }
 
 /// The client library that a cell's workers use.

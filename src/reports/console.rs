@@ -55,9 +55,21 @@ pub fn render(report: &RunReport, out: &Path, style: Style) -> String {
         lines.push(style.paint(cell.outcome, &text::line(&cell.id, text::LINE)));
         lines.extend(story::explanation(cell).lines().map(|line| format!("  {line}")));
     }
+    lines.extend(known(&report.cells, style));
     lines.push(String::new());
     lines.extend(closing(report, out));
     lines.join("\n") + "\n"
+}
+
+/// What is known of the cells whose outcome it is; the table has no room for it.
+fn known(cells: &[CellReport], style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    for cell in cells.iter().filter(|cell| cell.outcome == Outcome::Known) {
+        lines.push(String::new());
+        lines.push(style.paint(cell.outcome, &text::line(&cell.id, text::LINE)));
+        lines.extend(cell.known.iter().map(|issue| format!("  known: {}", story::known(issue))));
+    }
+    lines
 }
 
 fn needs_words(outcome: Outcome) -> bool {

@@ -12,8 +12,8 @@ use crate::names::{BrokerKind, Cause, Grade, Level, Outcome, ServerKind};
 use crate::suite::manifest::Lack;
 use crate::suite::model::Defect;
 use crate::verdict::{
-    Ages, CellReport, ControlReport, Counts, FaultReport, HistoryRef, Host, Marks, REPORT_VERSION,
-    RunReport, ServerRun, Summary,
+    Ages, CellReport, ControlReport, Counts, ExpectationReport, FaultReport, HistoryRef, Host,
+    KnownReport, Marks, REPORT_VERSION, RunReport, ServerRun, Summary,
 };
 
 /// The whole document.
@@ -69,6 +69,8 @@ pub struct CellPart {
     pub faults: Vec<FaultReport>,
     pub findings: Vec<FindingPart>,
     pub controls: Vec<ControlPart>,
+    pub known: Vec<KnownReport>,
+    pub expectations: Vec<ExpectationReport>,
     pub waits: Vec<WaitPart>,
     pub histories: Vec<HistoryRef>,
     pub reproduce: String,
@@ -219,6 +221,8 @@ fn cell_part(cell: &CellReport, servers: &[ServerRun]) -> CellPart {
         faults: cell.faults.clone(),
         findings: cell.findings.iter().map(finding_part).collect(),
         controls: cell.controls.iter().map(control_part).collect(),
+        known: cell.known.clone(),
+        expectations: cell.expectations.clone(),
         waits: cell.waits.iter().map(wait_part).collect(),
         histories: cell.histories.clone(),
         reproduce: cell.reproduce.clone(),

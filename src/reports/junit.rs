@@ -53,7 +53,7 @@ fn suite(property: &str, cells: &[&CellReport], report: &RunReport) -> TestSuite
         let what = format!("{} ({}, {})", server.image, server.source, server.digest);
         suite.add_property(property_of(&format!("server.{}-{}", server.kind, server.pin), &what));
     }
-    suite.add_test_cases(cells.iter().map(|cell| case(cell)));
+    suite.add_test_cases(cells.iter().map(|cell| case(cell, report)));
     suite
 }
 
@@ -67,8 +67,8 @@ fn nothing_decided() -> TestSuite {
     suite
 }
 
-fn case(cell: &CellReport) -> TestCase {
-    let mut case = TestCase::new(text::line(&cell.id, text::LINE), status(cell));
+fn case(cell: &CellReport, report: &RunReport) -> TestCase {
+    let mut case = TestCase::new(text::line(&cell.id, text::LINE), status(cell, report));
     case.set_classname(text::line(&cell.scenario.replace('/', "."), text::LINE));
     case.set_time(Duration::from_millis(cell.duration_ms));
     for (name, value) in properties(cell) {
@@ -78,9 +78,12 @@ fn case(cell: &CellReport) -> TestCase {
 }
 
 /// One row an outcome, as the delivery contract's table of outcomes says.
-fn status(cell: &CellReport) -> TestCaseStatus {
+fn status(cell: &CellReport, report: &RunReport) -> TestCaseStatus {
     let message = text::line(story::reason(cell), text::LINE);
     let mut status = match cell.outcome {
+        outcome if report.counts_as_broken(outcome) => {
+            TestCaseStatus::non_success(NonSuccessKind::Failure)
+        }
         Outcome::Pass | Outcome::Known => return TestCaseStatus::success(),
         Outcome::Fail => TestCaseStatus::non_success(NonSuccessKind::Failure),
         Outcome::Inconclusive => TestCaseStatus::non_success(NonSuccessKind::Error),
@@ -114,6 +117,13 @@ fn properties(cell: &CellReport) -> Vec<(String, String)> {
     ];
     if cell.outcome == Outcome::Known {
         all.push(named("known", cell.reason.clone()));
+    }
+    for issue in &cell.known {
+        all.push((format!("known.{}", issue.check), story::known(issue)));
+    }
+    for expected in &cell.expectations {
+        let name = format!("expectation.{}", expected.check);
+        all.push((name, story::expectation(expected)));
     }
     if let Some(hazard) = &cell.hazard_shown {
         all.push(named("hazard", hazard.clone()));

@@ -18,6 +18,7 @@ pub fn render(report: &RunReport) -> String {
     parts.extend(section("Inconclusive", details(report, Outcome::Inconclusive)));
     parts.extend(section("Hazards shown", hazards(report)));
     parts.extend(section("Known", known(report)));
+    parts.extend(section("Expected for these versions", expectations(report)));
     parts.extend(section("Unsupported", unsupported(report)));
     parts.extend(section("Controls", controls(report)));
     parts.extend(section("Versions", versions(report)));
@@ -108,9 +109,23 @@ fn hazards(report: &RunReport) -> Vec<String> {
     report.cells.iter().filter_map(shown).collect()
 }
 
+/// Every known issue that a cell was in the range of, whether it showed or not.
 fn known(report: &RunReport) -> Vec<String> {
-    let line = |cell: &CellReport| format!("- {}: {}", code(&cell.id), words(&cell.reason));
-    of(report, Outcome::Known).map(line).collect()
+    let mut lines = Vec::new();
+    for cell in &report.cells {
+        let issues = cell.known.iter().map(story::known);
+        lines.extend(issues.map(|issue| format!("- {}: {}", code(&cell.id), words(&issue))));
+    }
+    lines
+}
+
+fn expectations(report: &RunReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    for cell in &report.cells {
+        let expected = cell.expectations.iter().map(story::expectation);
+        lines.extend(expected.map(|line| format!("- {}: {}", code(&cell.id), words(&line))));
+    }
+    lines
 }
 
 fn unsupported(report: &RunReport) -> Vec<String> {

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use super::text;
 use crate::checks::{Finding, FindingResult};
 use crate::names::{Cause, Outcome};
-use crate::verdict::{CellReport, Counts, FaultReport, Graded, RunReport};
+use crate::verdict::{
+    CellReport, Counts, ExpectationReport, FaultReport, Graded, KnownReport, KnownStatus, RunReport,
+};
 
 /// Events that are named before the rest is only counted.
 pub const NAMED_EVENTS: usize = 20;
@@ -42,6 +44,8 @@ pub fn headline(report: &RunReport) -> &'static str {
         "nothing was decided"
     } else if sum.inconclusive > 0 {
         "nothing broken, but not everything was decided"
+    } else if sum.known > 0 {
+        "nothing broken but what is known"
     } else {
         "nothing broken"
     }
@@ -150,6 +154,28 @@ pub fn controls_of_run(report: &RunReport) -> String {
     format!("{}/{}", report.summary.controls_caught, report.summary.controls)
 }
 
+/// A known issue, what became of it, and until when it is accepted, in one line.
+pub fn known(issue: &KnownReport) -> String {
+    let KnownReport { check, of, versions, version, reason, url, expires, occurs, status } = issue;
+    let status = match status {
+        KnownStatus::Shown => "showed",
+        KnownStatus::Expired => "showed and is PAST its last day",
+        KnownStatus::NotShown => "did not show",
+        KnownStatus::Undecided => "was not decided",
+    };
+    let line = format!(
+        "{check} in {of} {versions} (here {version}) {status}; occurs {occurs}, accepted until \
+         {expires}: {reason} {url}"
+    );
+    text::line(&line, text::LINE)
+}
+
+/// Which checks are the ones for the versions of a cell, in one line each.
+pub fn expectation(expected: &ExpectationReport) -> String {
+    let ExpectationReport { check, of, versions } = expected;
+    text::line(&format!("{check} as expected of {of} {versions}"), text::LINE)
+}
+
 /// The findings that do not hold, worst first.
 pub fn broken(cell: &CellReport) -> Vec<&Finding> {
     let mut broken: Vec<_> =
@@ -180,6 +206,12 @@ pub fn explanation(cell: &CellReport) -> String {
     if let Some(lack) = &cell.unsupported {
         let lack = format!("{}: {} ({})", lack.capability, lack.reason, lack.url);
         lines.push(format!("lacking: {}", text::line(&lack, text::LINE)));
+    }
+    for issue in &cell.known {
+        lines.push(format!("known: {}", known(issue)));
+    }
+    for expected in &cell.expectations {
+        lines.push(format!("expectation: {}", expectation(expected)));
     }
     for finding in broken(cell) {
         lines.extend(finding_lines(finding));

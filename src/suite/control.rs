@@ -52,11 +52,14 @@ impl Story {
             self.topology.dead_letter = Some(dead_letter.clone());
             self.drop_what_is_not_withheld();
         }
-        if !change.checks.is_empty() {
-            let replaced: Vec<&str> = change.checks.iter().map(check_name).collect();
-            self.checks.retain(|check| !replaced.contains(&check_name(check)));
-            self.checks.extend(change.checks.iter().cloned());
-        }
+        self.expecting(&change.checks)
+    }
+
+    /// The story with other expectations: they replace the checks of the same kind.
+    pub fn expecting(mut self, checks: &[CheckSpec]) -> Self {
+        let replaced: Vec<&str> = checks.iter().map(check_name).collect();
+        self.checks.retain(|check| !replaced.contains(&check_name(check)));
+        self.checks.extend(checks.iter().cloned());
         self
     }
 

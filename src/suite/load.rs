@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// Folders below a folder that was given; deeper ones are not suites.
 const MAX_DEPTH: usize = 16;
 
-const KINDS: &[&str] = &["suite", "pins", "profile", "worker"];
+const KINDS: &[&str] = &["suite", "pins", "profile", "deviations", "worker"];
 
 /// A file to read.
 struct Found {
@@ -90,6 +90,7 @@ fn read(found: &Found, loaded: &mut Loaded) -> Result<(), Problem> {
         Some("suite") => loaded.suites.push(typed(source)?),
         Some("pins") => loaded.pins.push(typed(source)?),
         Some("profile") => loaded.profiles.push(typed(source)?),
+        Some("deviations") => loaded.deviations.push(typed(source)?),
         Some("worker") => loaded.manifests.push(typed(source)?),
         Some(other) => {
             let help = suggest(other, KINDS.iter().copied());

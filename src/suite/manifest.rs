@@ -11,7 +11,7 @@ use crate::names::BrokerKind;
 use crate::suite::pins::is_pin;
 use crate::suite::problem::{Problem, suggest};
 use crate::suite::source::{Route, Source};
-use crate::suite::vocabulary::{CAPABILITIES, concerns, is_word};
+use crate::suite::vocabulary::{CAPABILITIES, concerns, is_url, is_word};
 use crate::suite::{Read, open, parse};
 
 /// Why a cell cannot be run, as data with a source.
@@ -155,7 +155,7 @@ fn validate_client(
             let message = format!("`{}` is both there and lacking", lack.capability);
             problems.push(source.problem(&route.key("capability"), message));
         }
-        if !lack.url.starts_with("https://") && !lack.url.starts_with("http://") {
+        if !is_url(&lack.url) {
             let help = Some("say where a reader can see that the client lacks it".to_owned());
             problems.push(source.problem_with_help(&route.key("url"), "this is no URL", help));
         }

@@ -3,6 +3,7 @@
 //! It must never fill in a value that matters, and never touch a network or a server.
 
 pub mod control;
+pub mod deviations;
 pub mod handler;
 mod load;
 pub mod machinery;
@@ -14,10 +15,12 @@ pub mod problem;
 pub mod source;
 pub mod time;
 mod validate;
+pub mod versions;
 pub mod vocabulary;
 
 use sha2::{Digest, Sha256};
 
+use crate::suite::deviations::DeviationsFile;
 use crate::suite::manifest::Manifest;
 pub use load::load;
 pub(crate) use load::open;
@@ -40,6 +43,7 @@ pub struct Loaded {
     pub suites: Vec<Read<SuiteFile>>,
     pub pins: Vec<Read<PinsFile>>,
     pub profiles: Vec<Read<ProfileFile>>,
+    pub deviations: Vec<Read<DeviationsFile>>,
     pub manifests: Vec<Read<Manifest>>,
     /// What could not be read; `validate` finds the rest.
     pub problems: Vec<Problem>,
@@ -59,17 +63,20 @@ impl Loaded {
         let suites = self.suites.iter().map(|read| &read.source);
         let pins = self.pins.iter().map(|read| &read.source);
         let profiles = self.profiles.iter().map(|read| &read.source);
+        let deviations = self.deviations.iter().map(|read| &read.source);
         let manifests = self.manifests.iter().map(|read| &read.source);
-        suites.chain(pins).chain(profiles).chain(manifests)
+        suites.chain(pins).chain(profiles).chain(deviations).chain(manifests)
     }
 
-    /// SHA-256 over path and bytes of suites, pins and profiles, in the order of their paths.
+    /// SHA-256 over path and bytes of suites, pins, profiles and deviations, in the order of paths.
     /// Lengths go in front, so that no two sets of files can look alike.
     pub fn hash(&self) -> String {
         let suites = self.suites.iter().map(|read| &read.source);
         let pins = self.pins.iter().map(|read| &read.source);
         let profiles = self.profiles.iter().map(|read| &read.source);
-        let mut sources: Vec<&Source> = suites.chain(pins).chain(profiles).collect();
+        let deviations = self.deviations.iter().map(|read| &read.source);
+        let mut sources: Vec<&Source> =
+            suites.chain(pins).chain(profiles).chain(deviations).collect();
         sources.sort_by_key(|source| (&source.relative, &source.text));
         let mut hash = Sha256::new();
         for source in sources {

@@ -12,6 +12,7 @@ use crate::checks::CheckSpec;
 use crate::faults::stall::StallEnd;
 use crate::faults::{EventRef, FaultSpec};
 use crate::names::{BrokerKind, EventSet, Level, Point, Role};
+use crate::suite::deviations::{ExpectFor, KnownSpec};
 
 /// A suite file: scenarios about one property.
 #[derive(Debug, Clone, Deserialize)]
@@ -59,6 +60,12 @@ pub struct Scenario {
     #[serde(default)]
     pub hazard: bool,
     pub controls: Vec<Spanned<ControlSpec>>,
+    /// Deviations that are known: they show as `known`, and everything else still fails.
+    #[serde(default)]
+    pub known: Vec<KnownSpec>,
+    /// Other expectations in some versions of a client or server.
+    #[serde(default)]
+    pub expect_for: Vec<ExpectFor>,
 }
 
 /// Topics and who reads them.

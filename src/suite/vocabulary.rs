@@ -165,6 +165,12 @@ pub fn is_word(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
 }
 
+/// Whether a reader's browser could follow it.
+pub fn is_url(text: &str) -> bool {
+    let place = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    place.is_some_and(|place| !place.is_empty() && !text.contains(char::is_whitespace))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::control::control;
 use super::judged::{Judged, Standing};
+use super::known::{Known, expectations};
 use super::numbers::{ages, counts, marks};
 use super::validity::Problem;
 use super::{Ages, CellReport, ControlReport, Counts, HistoryRef, Marks, RunRecord};
@@ -13,7 +14,7 @@ use crate::checks::{Finding, FindingResult};
 use crate::evidence::History;
 use crate::evidence::event::{AttestedSubject, Event};
 use crate::names::{Cause, Outcome, ServerKind};
-use crate::plan::Cell;
+use crate::plan::{Cell, Expectation};
 
 /// Units by id, each judged once however many cells refer to it.
 pub(super) type JudgedUnits<'a> = BTreeMap<&'a str, Judged<'a>>;
@@ -50,7 +51,8 @@ pub(super) fn report(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> C
         _ => (Marks::default(), Counts::default(), Ages::default()),
     };
     let (controls, missing) = controls(cell, units, run);
-    let decision = decide(cell, units, missing, &marks);
+    let known = Known::of(cell, subject, run);
+    let decision = decide(cell, units, missing, &known, &marks);
     let server = ServerKind::from(cell.broker);
     CellReport {
         id: cell.id.clone(),
@@ -83,6 +85,8 @@ pub(super) fn report(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> C
         faults: subject.map(|subject| subject.faults.clone()).unwrap_or_default(),
         findings: subject.map(|subject| subject.findings.clone()).unwrap_or_default(),
         controls,
+        known: known.map(|known| known.issues).unwrap_or_default(),
+        expectations: expectations(cell),
         waits: waits(subject),
         histories: histories(cell, run),
         reproduce: reproduce(cell, run),
@@ -113,11 +117,13 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Precedence as the design has it: invalid evidence, a broken guarantee, what is not shown.
+/// Precedence as the design has it: invalid evidence, a broken guarantee, what is not shown, what
+/// is known.
 fn decide(
     cell: &Cell,
     units: &JudgedUnits<'_>,
     missing: Option<Problem>,
+    known: &Result<Known, Problem>,
     marks: &Marks,
 ) -> Decision {
     if let Some(lack) = &cell.unsupported {
@@ -128,15 +134,20 @@ fn decide(
         let why = format!("the plan has no unit {}", cell.subject);
         return Decision::inconclusive(Problem::new(Cause::RunnerError, why));
     };
-    let standing = subject.standing();
-    if let Standing::Invalid(problem) = standing {
-        return Decision::inconclusive(problem);
+    if let Some(problem) = subject.invalid() {
+        return Decision::inconclusive(problem.clone());
     }
     if let Some(problem) = baseline(cell, units) {
         return Decision::inconclusive(problem);
     }
-    match standing {
-        Standing::Broken(why) => Decision::plain(Outcome::Fail, why),
+    let known = match known {
+        Ok(known) => known,
+        Err(problem) => return Decision::inconclusive(problem.clone()),
+    };
+    match subject.standing_but_for(&known.excused()) {
+        Standing::Broken(why) => {
+            Decision::plain(Outcome::Fail, format!("{why}{}", known.expired()))
+        }
         Standing::Invalid(problem) | Standing::Open(problem) => Decision::inconclusive(problem),
         // The subject of such a cell is the defect itself, so holding is what went wrong.
         Standing::Good if cell.only_control => Decision::inconclusive(Problem::new(
@@ -145,8 +156,19 @@ fn decide(
         )),
         Standing::Good => match missing {
             Some(problem) => Decision::inconclusive(problem),
-            None => passed(cell, subject, marks),
+            None => held(cell, subject, known, marks),
         },
+    }
+}
+
+/// Nothing is broken but what is known, and everything is shown: so is what is missing of it.
+fn held(cell: &Cell, subject: &Judged<'_>, known: &Known, marks: &Marks) -> Decision {
+    if let Some(missed) = known.missed() {
+        return Decision::plain(Outcome::Fail, missed);
+    }
+    match known.shown() {
+        Some(shown) => Decision::plain(Outcome::Known, shown),
+        None => passed(cell, subject, marks),
     }
 }
 
@@ -188,10 +210,14 @@ fn passed(cell: &Cell, subject: &Judged<'_>, marks: &Marks) -> Decision {
     let examined: u64 = subject.findings.iter().map(|finding| finding.examined).sum();
     let (checks, faults) = (subject.findings.len(), subject.faults.len());
     let caught = cell.controls.len();
-    let reason = format!(
+    let mut reason = format!(
         "{checks} checks hold on {examined} things examined, faults landed: {faults}, controls \
          caught: {caught}/{caught}"
     );
+    for expected in &cell.expectations {
+        let Expectation { check, of, versions } = expected;
+        reason.push_str(&format!("; {check} as expected of {of} {versions}"));
+    }
     let decision = Decision::plain(Outcome::Pass, reason);
     if !cell.hazard {
         return decision;
@@ -213,7 +239,7 @@ fn hazard<'a>(findings: &'a [Finding], marks: &'a Marks) -> BTreeSet<&'a String>
     shown.flat_map(|finding| &finding.events).chain(&marks.lost).collect()
 }
 
-fn server_version(history: &History, kind: ServerKind) -> Option<String> {
+pub(super) fn server_version(history: &History, kind: ServerKind) -> Option<String> {
     history.events().find_map(|event| match event {
         Event::Attested(attested) if attested.subject == AttestedSubject::Server(kind) => {
             Some(attested.version.clone())
@@ -222,7 +248,7 @@ fn server_version(history: &History, kind: ServerKind) -> Option<String> {
     })
 }
 
-fn client_version(history: &History, library: &str) -> Option<String> {
+pub(super) fn client_version(history: &History, library: &str) -> Option<String> {
     history.events().find_map(|event| match event {
         Event::Attested(attested) => match &attested.subject {
             AttestedSubject::Client { library: loaded, .. } if loaded == library => {

@@ -63,6 +63,7 @@ pub const IMPORTS: &[(&str, &[Paths])] = &[
         "verdict",
         &[
             &["names", "checks", "evidence", "plan", "suite::manifest::Lack", "suite::model"],
+            &["suite::deviations::Occurs", "suite::versions::Coverage"],
             FAULT_DATA,
         ],
     ),
@@ -71,6 +72,7 @@ pub const IMPORTS: &[(&str, &[Paths])] = &[
         &[&[
             "names",
             "verdict",
+            "suite::deviations::Occurs",
             "suite::manifest::Lack",
             "suite::model::Defect",
             "checks::Finding*",

@@ -172,6 +172,8 @@ fn cell() -> Cell {
         baseline: BASELINE.to_owned(),
         unsupported: None,
         only_control: false,
+        known: Vec::new(),
+        expectations: Vec::new(),
     }
 }
 

@@ -1,10 +1,12 @@
 //! What must be right in suite files before anything is planned: references and the contract lint.
 //! Files that could be read come in; every problem of all of them comes out, in order of place.
-//! It must never resolve a version or a glob against other files: that is for `plan`.
+//! It must never choose versions or scenarios for a run: that is for `plan`.
 
 mod bounds;
 mod checks;
 mod controls;
+mod deviations;
+mod expectations;
 mod faults;
 mod handler;
 mod phases;
@@ -36,11 +38,14 @@ pub fn validate(loaded: &Loaded) -> Vec<Problem> {
     for read in &loaded.manifests {
         manifest::validate(read, &mut problems);
     }
+    deviations::of_files(loaded, &mut problems);
+    deviations::pinned(loaded, &mut problems);
     names_of_files(loaded, &mut problems);
     for source in loaded.sources() {
         problems.extend(source.unprintable());
     }
     duplicates(loaded, &mut problems);
+    deviations::duplicates(loaded, &mut problems);
     problems.sort();
     problems.dedup();
     problems
@@ -78,6 +83,8 @@ fn suite(read: &Read<SuiteFile>, problems: &mut Vec<Problem>) {
         faults::validate(&mut scene);
         checks::validate(&mut scene);
         controls::validate(&mut scene);
+        expectations::validate(&mut scene);
+        deviations::of_scenario(&mut scene);
         problems.append(&mut scene.problems);
     }
 }
