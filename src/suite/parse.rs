@@ -12,11 +12,11 @@ use super::compose::Composed;
 use super::problem::{Problem, suggest};
 use super::source::{Source, span};
 
-/// Nodes that aliases may stand for in one file; a suite needs none, a person a few.
-const MAX_REPLAYED: usize = 10_000;
+/// Nodes that aliases may stand for in one file: pieces of fragments, in every combination.
+const MAX_REPLAYED: usize = 30_000;
 const MAX_NODES: usize = 50_000;
 const MAX_DEPTH: usize = 32;
-const MAX_ALIASES: usize = 1_000;
+const MAX_ALIASES: usize = 10_000;
 
 /// Options for every file: no key twice, no truth in words, no bombs.
 pub(super) fn options() -> Options {

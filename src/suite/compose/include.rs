@@ -325,6 +325,8 @@ fn names(draft: &Draft, all: &Included, direct: &[(&Node, Arc<Fragment>)], sink:
             sink.refuse(&alias.name.range, format!("there is no anchor `{name}`"), help);
         }
     }
+    // A name that was refused may have been meant for one of a file that seems to be unused.
+    let direct = if sink.refused == 0 { direct } else { &[] };
     for (item, fragment) in direct {
         let anchors: BTreeSet<&str> = fragment.anchors().collect();
         if !unresolved().any(|alias| anchors.contains(alias.name.text.as_str())) {

@@ -118,7 +118,9 @@ pub(super) fn suite(
         .enumerate()
         .map(|(position, item)| variables::scenario(item, position, &of_file, &mut used, &mut sink))
         .collect();
-    variables::unused(&of_file, &used, "variable", &mut sink);
+    if sink.refused == 0 {
+        variables::unused(&of_file, &used, "variable", &mut sink);
+    }
     for (key, value) in outline.root.entries() {
         if !matches!(key.scalar(), Some("scenarios" | "vars")) {
             variables::refuse_all(value, &mut sink);

@@ -91,12 +91,12 @@ pub(super) fn masked(text: &str) -> String {
         masked.push_str(&rest[..at]);
         masked.push_str("$_");
         rest = &rest[at + 2..];
-        let length = rest.find(|c: char| !is_name_char(c)).unwrap_or(rest.len());
-        masked.push_str(&rest[..length]);
-        rest = &rest[length..];
-        if let Some(after) = rest.strip_prefix('}') {
-            masked.push('_');
-            rest = after;
+        // Also what is no name, so that it can be said of that place and not of all around it.
+        let inside = rest.split(['\n', ',', '{', '"', '\'']).next().unwrap_or_default();
+        if let Some(length) = inside.find('}') {
+            let plain = |c: char| if c.is_ascii() && !is_name_char(c) { '_' } else { c };
+            masked.extend(rest[..=length].chars().map(plain));
+            rest = &rest[length + 1..];
         }
     }
     masked + rest
@@ -258,9 +258,9 @@ mod tests {
     #[test]
     fn masking_keeps_every_byte_in_its_place() {
         for (text, expected) in [
-            ("{a: ${n}, b: ${ü}}", "{a: $_n_, b: $_ü}}"),
+            ("{a: ${n}, b: ${ü:-5}}", "{a: $_n_, b: $_ü_-5_}"),
             ("$${n} $$$ ${", "$$_n_ $$$ $_"),
-            ("${a${b}", "$_a$_b_"),
+            ("${a${b} ${a\n}", "$_a$_b_ $_a\n}"),
         ] {
             assert_eq!(masked(text), expected);
             assert_eq!(masked(text).len(), text.len());

@@ -158,6 +158,7 @@ pub(super) fn scenario<'d>(
     used: &mut BTreeSet<&'d str>,
     sink: &mut Sink<'_>,
 ) -> Filled {
+    let refused = sink.refused;
     let (own, axes) = (variables(node, sink), axes(node, sink));
     for variable in &own {
         if let Some(axis) = axes.iter().find(|axis| axis.name == variable.name) {
@@ -186,8 +187,11 @@ pub(super) fn scenario<'d>(
     }
     let names: BTreeSet<&str> = blanks.iter().filter_map(|b| b.name.as_deref()).collect();
     used.extend(outer.iter().map(|d| d.name.as_str()).filter(|name| names.contains(name)));
-    unused(&own, &names, "variable", sink);
-    unused(&axes, &names, "axis", sink);
+    // A name that was refused may have been meant for one that seems to be unused.
+    if sink.refused == refused {
+        unused(&own, &names, "variable", sink);
+        unused(&axes, &names, "axis", sink);
+    }
     let fixed = own.iter().chain(outer.into_iter().filter(|d| names.contains(d.name.as_str())));
     let fixed = fixed.flat_map(|d| d.values.first().map(|v| (d.name.clone(), v.text.clone())));
     let matrix = node.entry("matrix").map(|(key, _)| key.range.clone());
@@ -300,7 +304,7 @@ pub(super) fn refuse_all(node: &Node, sink: &mut Sink<'_>) {
     let mut blanks = Vec::new();
     collect(node, &mut blanks, sink);
     for blank in blanks {
-        let help = "for the characters themselves in a scenario write `$${`".to_owned();
+        let help = "write the value out, or put this key into the scenario".to_owned();
         let message = "variables are filled in inside of scenarios only";
         sink.refuse(&blank.range, message, Some(help));
     }
@@ -324,6 +328,8 @@ fn scan(node: &Node, style: ScalarStyle, blanks: &mut Vec<Blank>, sink: &mut Sin
                 blanks.push(Blank { range: begin..end + 1, name, style });
             } else {
                 let help = "a variable is `${name}`; for the characters themselves write `$${`";
+                let line = inside.split(['\n', ',', '{']).next().unwrap_or_default();
+                let end = line.find('}').map_or(end, |close| begin + 3 + close);
                 sink.refuse(&(begin..end), "this is no variable", Some(help.to_owned()));
             }
             at = found + 2 + length;
