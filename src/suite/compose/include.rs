@@ -18,6 +18,9 @@ use crate::suite::load::read_text;
 use crate::suite::problem::{Problem, suggest};
 use crate::suite::source::Source;
 
+/// Fragments that include fragments, one behind the other.
+const MAX_OPEN: usize = 8;
+
 /// A file of pieces, as it is read inside of the suite that includes it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -103,6 +106,11 @@ impl Library {
             }
             return known.clone();
         }
+        if self.open.len() >= MAX_OPEN {
+            let help = format!("at most {MAX_OPEN} files in a row");
+            sink.refuse(item, "includes of includes of includes", Some(help));
+            return None;
+        }
         self.open.push((path.clone(), display.clone()));
         let fragment = self.fragment(place, &display, item, sink).map(Arc::new);
         self.open.pop();
@@ -153,15 +161,16 @@ impl Fragment {
 /// What must be right in a fragments file beside what the strict reader asks for.
 fn examine(draft: &Draft, sink: &mut Sink<'_>) {
     let (root, text) = (&draft.outline.root, &draft.origin.text);
-    let is_comment = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
     let outside = [0..root.range.start, root.range.end..text.len()];
     for range in outside {
-        let part = &text[range.clone()];
-        // What stands on the last line of the document is a comment at most.
-        if let Some(line) = part.lines().find(|line| !is_comment(line)) {
-            let at = range.start + (line.as_ptr() as usize - part.as_ptr() as usize);
-            let message = "fragments are put into other files: no `---`, `...` or `%` lines";
-            sink.refuse(&(at..at + line.len()), message, None);
+        // What is left of the last line of the document is a comment at most.
+        let mut at = range.start;
+        for line in text[range].split_inclusive('\n') {
+            if !line.trim().is_empty() && !line.trim_start().starts_with('#') {
+                let message = "fragments are put into other files: no `---`, `...` or `%` lines";
+                sink.refuse(&(at..at + line.trim_end().len()), message, None);
+            }
+            at += line.len();
         }
     }
     variables::refuse_all(root, sink);

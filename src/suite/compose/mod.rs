@@ -200,6 +200,11 @@ impl Writer<'_> {
         let Some(gap) = include::gap(&draft.outline.root, &draft.origin.text) else { return };
         self.composed.verbatim(self.sink.origin, self.cursor..gap.start);
         included.write(&mut self.composed, draft);
+        let include = draft.outline.root.entry("include");
+        if let Some((key, _)) = include.filter(|_| self.composed.text().len() > MAX_COMPOSED) {
+            let help = Some(format!("at most {MAX_COMPOSED} bytes"));
+            self.sink.refuse(&key.range, "all included files together are too large", help);
+        }
         self.cursor = gap.end;
     }
 
