@@ -327,11 +327,10 @@ fn check_object(schema: &Value, root: &Value, value: &Value, at: &str) -> Vec<St
         }
     }
     for (key, inside) in value.as_object().into_iter().flatten() {
-        match schema.get("properties").and_then(|all| all.get(key)) {
+        let named = schema.get("properties").and_then(|all| all.get(key));
+        match named.or(schema.get("additionalProperties")) {
+            Some(Value::Bool(false)) => wrong.push(format!("{at}/{key}: not in the schema")),
             Some(part) => wrong.extend(check(part, root, inside, &format!("{at}/{key}"))),
-            None if schema.get("additionalProperties") == Some(&Value::Bool(false)) => {
-                wrong.push(format!("{at}/{key}: not in the schema"));
-            }
             None => {}
         }
     }

@@ -209,11 +209,44 @@ fn a_scenario_cannot_go_without_controls_or_checks() {
     assert_eq!(vacuous.count(), scenarios);
 }
 
+/// The example of the README, with the rest of the scenario from the one before it.
+#[test]
+fn the_matrix_in_the_readme_is_one() {
+    let readme = std::fs::read_to_string("README.md").unwrap();
+    let blocks: Vec<&str> =
+        readme.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    let (whole, matrix, fragments) = (blocks[0], blocks[1], blocks[2]);
+    let between = |from: &str, to: &str| {
+        let start = whole.find(from).unwrap();
+        &whole[start..start + whole[start..].find(to).unwrap()]
+    };
+    let rest = between("    about:", "    topology:").to_owned()
+        + &whole[whole.find("    phases:").unwrap()..];
+    let suite = matrix.replace("    # and the rest of the scenario\n", &rest);
+    assert_ne!(suite, matrix);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in
+        [("at-least-once/a.yaml", suite.as_str()), ("fragments/billing.yaml", fragments)]
+    {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let validation = validate(&[folder.path()]);
+    assert!(validation.problems.is_empty(), "{}", validation.text());
+    let ids: Vec<String> = suite::load(&[folder.path()])
+        .scenarios()
+        .map(|(_, _, scenario)| scenario.id.value.clone())
+        .collect();
+    assert_eq!((ids.len(), ids[0].as_str()), (4, "kill-before-ack-partitions-1-type-shared"));
+}
+
 fn damaged() -> impl Strategy<Value = String> {
     let texts: Vec<String> = [
         "suites/redrive/interrupted.yaml",
         "suites/ack-timeout/long-handling.yaml",
         "fixtures/suites/valid/every-word.yaml",
+        "fixtures/suites/valid/matrix.yaml",
         "fixtures/suites/valid/pins.yaml",
         "fixtures/suites/valid/worker.yaml",
     ]
@@ -241,6 +274,37 @@ fn damaged() -> impl Strategy<Value = String> {
     })
 }
 
+fn copy_fragments(folder: &Path) {
+    std::fs::create_dir(folder.join("fragments")).unwrap();
+    for name in ["fragments/workers.yaml", "fragments/controls.yaml"] {
+        std::fs::copy(Path::new(VALID).join(name), folder.join(name)).unwrap();
+    }
+}
+
+/// Lines of the scenario with the matrix in `matrix.yaml`, and the file with a problem before and
+/// behind them.
+fn around_a_matrix(values: &[String], partitions: usize) -> (std::ops::Range<usize>, String) {
+    let text = std::fs::read_to_string(format!("{VALID}/matrix.yaml")).unwrap();
+    let quoted: Vec<String> =
+        values.iter().map(|v| format!("'{}'", v.replace('\'', "''"))).collect();
+    let counts: Vec<String> = (1..=partitions).map(|n| n.to_string()).collect();
+    let text = text
+        .replacen("property: example", "property: Example", 1)
+        .replacen("bytes: 64}", "bytes: 64, what: 1}", 1)
+        .replacen("read ${type};", "read ${type}, ${text} and ${text};", 1)
+        .replacen("[1, 3]", &format!("[{}]", counts.join(", ")), 1)
+        .replacen("matrix:", &format!("matrix:\n      text: [{}]", quoted.join(", ")), 1)
+        .replacen(
+            "    clauses: [ACK-3]\n    level: core\n    brokers: [kafka]\n    topology:\n      \
+                   partitions: 1",
+            "    clauses: [ACK-3, ACK-33]\n    level: core\n    brokers: \
+                   [kafka]\n    topology:\n      partitions: 0",
+            1,
+        );
+    let line = |what: &str| text[..text.find(what).unwrap()].matches('\n').count() + 1;
+    (line("- id: matrix")..line("- id: beside"), text)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 200,
@@ -254,15 +318,49 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("damaged.yaml");
         std::fs::write(&path, &text).unwrap();
+        copy_fragments(folder.path());
         let first = validate(&[&path]);
         let second = validate(&[&path]);
         prop_assert_eq!(&first, &second);
-        let lines: Vec<&str> = text.split('\n').collect();
         for problem in &first.problems {
+            // What is wrong with a piece is shown where it stands.
+            let text = std::fs::read_to_string(&problem.file).unwrap();
+            let lines: Vec<&str> = text.split('\n').collect();
             prop_assert!(problem.line >= 1 && problem.line <= lines.len(), "{}", problem);
             let width = lines[problem.line - 1].chars().count();
             prop_assert!(problem.column >= 1 && problem.column <= width + 1, "{}", problem);
             prop_assert!(problem.rendered.contains("error: "), "{}", problem);
         }
+    }
+
+    /// However long the values are, and however many copies they make: outside of the scenario
+    /// every problem stands where it stood, and shows the same line.
+    #[test]
+    fn filling_in_moves_nothing_outside_of_the_scenario(
+        values in prop::collection::vec("[ -#%-~]{0,12}[a-z]", 1..4),
+        partitions in 1_usize..5,
+    ) {
+        let outside = |values: &[String], partitions| {
+            let (scenario, text) = around_a_matrix(values, partitions);
+            let folder = tempfile::tempdir().unwrap();
+            copy_fragments(folder.path());
+            std::fs::write(folder.path().join("a.yaml"), &text).unwrap();
+            let found = validate(&[folder.path().join("a.yaml")]).problems;
+            let mut problems: Vec<_> = found
+                .into_iter()
+                .filter(|problem| !scenario.contains(&problem.line))
+                .map(|problem| (problem.line, problem.column, problem.message))
+                .collect();
+            problems.sort();
+            (scenario, problems)
+        };
+        // One letter each, so that no two of them come to the same id.
+        let letters = ['a', 'b', 'c'].iter();
+        let values: Vec<String> =
+            letters.zip(values).map(|(letter, value)| format!("{letter}{value}")).collect();
+        let (_, plain) = outside(&["x".to_owned()], 1);
+        prop_assert_eq!(plain.len(), 4, "{:?}", plain);
+        let (_, filled) = outside(&values, partitions);
+        prop_assert_eq!(plain, filled);
     }
 }

@@ -41,6 +41,7 @@ fn the_world_passes_as_it_is() {
     assert_eq!(cell.database_attested.as_deref(), Some("17.5"));
     assert_eq!(cell.client_attested.as_deref(), Some("2.1.0"));
     assert_eq!(cell.histories.len(), 3);
+    assert_eq!(cell.values["partitions"], "1");
     assert_eq!(
         cell.reproduce,
         format!("ackproof run 'my suites' --set previous --seed=7 --filter 'id({})'", cell.id)

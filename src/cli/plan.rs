@@ -59,8 +59,10 @@ fn cells(plan: &Plan, text: &mut String) {
             None if cell.only_control => "has to fail".to_owned(),
             None => {
                 let ids: Vec<&str> = cell.controls.iter().map(|c| c.id.as_str()).collect();
+                let values = cell.values.iter().map(|(name, value)| format!("; {name}: {value}"));
+                let values: String = values.collect();
                 let pins = format!("{}, postgres {}", cell.pattern, cell.database_pin);
-                format!("{pins}; controls: {}", ids.join(", "))
+                format!("{pins}{values}; controls: {}", ids.join(", "))
             }
         };
         let known = cell.known.iter().map(|issue| format!("; known: {}", issue.check));

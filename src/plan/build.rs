@@ -354,7 +354,7 @@ fn controls(scenario: &Scenario, broker: BrokerKind) -> impl Iterator<Item = &Co
 
 /// The cell without its units.
 fn frame_of_cell(subject: &Subject<'_>, place: &Place, story: &Story) -> Cell {
-    let Scenario { title, about, clauses, level, hazard, .. } = subject.scenario;
+    let Scenario { title, about, clauses, level, hazard, combination, .. } = subject.scenario;
     let letters = story.workers.values().find_map(|spec| spec.dead_letter.as_ref());
     Cell {
         id: format!("{}@{}", subject.id, place.long()),
@@ -362,6 +362,7 @@ fn frame_of_cell(subject: &Subject<'_>, place: &Place, story: &Story) -> Cell {
         title: title.clone(),
         about: about.trim().to_owned(),
         property: subject.suite.property.value.clone(),
+        values: combination.as_ref().map(|c| c.values.clone()).unwrap_or_default(),
         clauses: clauses.iter().map(|clause| clause.value.clone()).collect(),
         level: *level,
         hazard: *hazard,

@@ -13,6 +13,7 @@ use crate::names::Point;
 use crate::suite::model::{OnDeadLetterFailure, Presence};
 use crate::suite::{Loaded, load};
 
+const VALID: &str = "fixtures/suites/valid";
 const WORKER: &str = "fixtures/suites/valid/worker.yaml";
 
 fn request() -> Request {
@@ -55,10 +56,12 @@ fn the_same_input_gives_the_same_plan_byte_for_byte() {
     let copy = tempfile::tempdir().unwrap();
     let loaded = suites();
     let pins = loaded.pins.iter().map(|read| &read.source);
-    for source in loaded.suites.iter().map(|read| &read.source).chain(pins) {
-        let path = copy.path().join(&source.relative);
+    let sources = loaded.suites.iter().map(|read| &read.source).chain(pins);
+    let fragments = loaded.fragments.iter().map(|file| (&file.relative, &file.text));
+    for (relative, text) in sources.map(|s| (&s.relative, &s.text)).chain(fragments) {
+        let path = copy.path().join(relative);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, &source.text).unwrap();
+        std::fs::write(&path, text).unwrap();
     }
     std::fs::create_dir_all(copy.path().join("profiles")).unwrap();
     std::fs::copy("suites/profiles/quick.yaml", copy.path().join("profiles/quick.yaml")).unwrap();
@@ -81,6 +84,79 @@ fn a_changed_byte_changes_the_suite_hash() {
     let before = loaded.hash();
     loaded.suites[0].source.text.push('\n');
     assert_ne!(before, loaded.hash());
+    let mut loaded = load(&[VALID]);
+    let before = loaded.hash();
+    assert_eq!(loaded.fragments.len(), 2, "one is included by the other");
+    loaded.fragments[0].text.push('\n');
+    assert_ne!(before, loaded.hash(), "fragments count too");
+}
+
+/// The plan of `matrix.yaml`, changed, with its fragments, changed.
+fn changed(suite: (&str, &str), fragment: (&str, &str)) -> Plan {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("fragments")).unwrap();
+    let names = ["matrix.yaml", "pins.yaml", "fragments/workers.yaml", "fragments/controls.yaml"];
+    for name in names {
+        let text = std::fs::read_to_string(Path::new(VALID).join(name)).unwrap();
+        let (from, to) = if name == "matrix.yaml" { suite } else { ("", "") };
+        let text = text.replacen(from, to, 1);
+        let (from, to) = if name == "fragments/workers.yaml" { fragment } else { ("", "") };
+        std::fs::write(folder.path().join(name), text.replacen(from, to, 1)).unwrap();
+    }
+    let request = Request { profile: None, sets: vec!["new".to_owned()], ..request() };
+    build(&load(&[folder.path()]), &request).unwrap_or_else(|problems| panic!("{}", problems[0]))
+}
+
+#[test]
+fn every_combination_is_a_scenario_with_its_values() {
+    let plan = changed(("", ""), ("", ""));
+    let cells: Vec<&Cell> =
+        plan.cells.iter().filter(|cell| cell.scenario.contains("matrix-part")).collect();
+    let scenarios: Vec<&str> = cells.iter().map(|cell| cell.scenario.as_str()).collect();
+    let expected = [
+        "example/matrix-partitions-1-type-shared",
+        "example/matrix-partitions-1-type-key-shared",
+        "example/matrix-partitions-3-type-shared",
+        "example/matrix-partitions-3-type-key-shared",
+    ];
+    assert_eq!(scenarios, expected);
+    let values: Vec<(&str, &str)> =
+        cells[3].values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let expected =
+        [("bytes", "64"), ("n", "6"), ("partitions", "3"), ("struck", "3"), ("type", "key_shared")];
+    assert_eq!(values, expected, "the scenario's `n` goes before the file's");
+    assert_eq!(cells[3].title, "With 3 partition(s), read key_shared; ${n} stays as it is");
+    assert_eq!(cells[3].about, "Of 6 events number 3 is struck. # this is text: 3");
+    let unit = unit(&plan, "matrix-partitions-3-type-key-shared@");
+    assert_eq!((unit.topology.partitions, unit.workload.events), (3, 6));
+    let options = &unit.workers["consumer"].options[&BrokerKind::Kafka];
+    assert_eq!(options["group.instance.id"], "static key_shared");
+    let beside = plan.cells.iter().find(|cell| cell.id.contains("beside-a-matrix")).unwrap();
+    assert_eq!(beside.values.len(), 1, "{:?}", beside.values);
+}
+
+/// A field that changed no plan would be one that somebody fills in for nothing.
+#[test]
+fn a_changed_variable_axis_or_piece_changes_the_plan() {
+    let plain = changed(("", ""), ("", ""));
+    let without_hash = |plan: &Plan| Plan { suite_hash: String::new(), ..plan.clone() };
+    for (suite, fragment) in [
+        (("{n: 8,", "{n: 9,"), ("", "")),
+        (("bytes: 64", "bytes: 65"), ("", "")),
+        (("struck: 3", "struck: 4"), ("", "")),
+        (("partitions: [1, 3]", "partitions: [1, 4]"), ("", "")),
+        (("partitions: [1, 3]", "partitions: [3, 1]"), ("", "")),
+        (("[shared, key_shared]", "[shared]"), ("", "")),
+        (("", ""), ("pattern: inbox", "pattern: unguarded")),
+        (("", ""), ("role: consumer", "count: 2\n    role: consumer")),
+    ] {
+        let other = changed(suite, fragment);
+        assert_ne!(plain.suite_hash, other.suite_hash, "{suite:?} {fragment:?}");
+        assert_ne!(without_hash(&plain), without_hash(&other), "{suite:?} {fragment:?}");
+    }
+    let comment = changed(("# Variables", "# Values"), ("# Pieces", "# Parts"));
+    assert_ne!(plain.suite_hash, comment.suite_hash);
+    assert_eq!(without_hash(&plain), without_hash(&comment));
 }
 
 #[test]

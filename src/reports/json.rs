@@ -2,7 +2,7 @@
 //! Verdicts come in; the document comes out, the same bytes for the same verdicts.
 //! It must never follow an internal rename: a changed field is a new version of the document.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,9 @@ pub struct CellPart {
     pub title: String,
     pub about: String,
     pub property: String,
+    /// Variables and axes of the scenario with their values here; empty for most.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, String>,
     pub clauses: Vec<String>,
     pub level: Level,
     pub broker: BrokerPart,
@@ -186,6 +189,7 @@ fn cell_part(cell: &CellReport, servers: &[ServerRun]) -> CellPart {
         title: cell.title.clone(),
         about: cell.about.clone(),
         property: cell.property.clone(),
+        values: cell.values.clone(),
         clauses: cell.clauses.clone(),
         level: cell.level,
         broker: BrokerPart {

@@ -131,6 +131,9 @@ fn properties(cell: &CellReport) -> Vec<(String, String)> {
     if let Some(mode) = &cell.dead_letter_mode {
         all.push(named("dead_letter_mode", mode.clone()));
     }
+    for (name, value) in &cell.values {
+        all.push((format!("value.{name}"), value.clone()));
+    }
     for (name, number) in story::counts(&cell.counts) {
         if number.is_some() {
             all.push((format!("count.{name}"), story::graded(number)));

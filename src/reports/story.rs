@@ -203,6 +203,11 @@ pub fn explanation(cell: &CellReport) -> String {
     if let Some(cause) = cell.cause {
         lines.push(format!("next: {}", next_step(cause)));
     }
+    if !cell.values.is_empty() {
+        let values = cell.values.iter().map(|(name, value)| format!("{name}: {value}"));
+        let values = values.collect::<Vec<_>>().join(", ");
+        lines.push(format!("values: {}", text::line(&values, text::LINE)));
+    }
     if let Some(lack) = &cell.unsupported {
         let lack = format!("{}: {} ({})", lack.capability, lack.reason, lack.url);
         lines.push(format!("lacking: {}", text::line(&lack, text::LINE)));

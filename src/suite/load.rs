@@ -7,22 +7,37 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
+use super::compose::{self, Draft, Library, Place};
+use super::model::SuiteFile;
 use super::parse;
 use super::problem::{Problem, suggest};
 use super::source::{Route, Source};
-use super::{Loaded, Read};
+use super::{Fragments, Loaded, Read};
 
 /// A suite is written by people; what is larger was given by mistake.
 const MAX_BYTES: u64 = 1024 * 1024;
 /// Folders below a folder that was given; deeper ones are not suites.
 const MAX_DEPTH: usize = 16;
 
-const KINDS: &[&str] = &["suite", "pins", "profile", "deviations", "worker"];
+const KINDS: &[&str] = &["suite", "fragments", "pins", "profile", "deviations", "worker"];
+
+/// The file by which a folder of suites is known from inside.
+const PINS: &str = "pins.yaml";
 
 /// A file to read.
 struct Found {
     path: PathBuf,
     relative: String,
+    /// The folder that was given, if it was found in one.
+    folder: Option<PathBuf>,
+}
+
+/// What is shared by the files of one reading.
+#[derive(Default)]
+struct Reading {
+    library: Library,
+    /// Fragments that stand in a folder of suites.
+    fragments: Vec<(Draft, PathBuf)>,
 }
 
 /// Reads every `*.yaml` and `*.yml` among the paths and in the folders among them.
@@ -33,6 +48,10 @@ pub fn load<P: AsRef<Path>>(paths: &[P]) -> Loaded {
         let path = path.as_ref();
         let before = (found.len(), loaded.problems.len());
         find(path, String::new(), 0, &mut found, &mut loaded.problems);
+        let is_folder = path.is_dir();
+        for file in found.iter_mut().skip(before.0) {
+            file.folder = is_folder.then(|| path.to_owned());
+        }
         if (found.len(), loaded.problems.len()) == before {
             let help = "suites are files named *.yaml with a `kind:`";
             let message = "there is no YAML file in this folder";
@@ -42,11 +61,19 @@ pub fn load<P: AsRef<Path>>(paths: &[P]) -> Loaded {
     // The same file may be reached twice: by name and through its folder.
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found.dedup_by(|a, b| a.path == b.path);
+    let mut reading = Reading::default();
     for file in found {
-        if let Err(problem) = read(&file, &mut loaded) {
+        if let Err(problem) = read(&file, &mut reading, &mut loaded) {
             loaded.problems.push(problem);
         }
     }
+    let Reading { library, fragments } = reading;
+    let idle = fragments.iter().filter_map(|(draft, path)| library.idle(draft, path));
+    loaded.problems.extend(idle);
+    let fragments = library
+        .texts()
+        .map(|(relative, text)| Fragments { relative: relative.to_owned(), text: text.to_owned() });
+    loaded.fragments = fragments.collect();
     loaded
 }
 
@@ -61,7 +88,7 @@ fn find(
     if !is_folder {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let relative = if depth == 0 { name.unwrap_or_default() } else { relative };
-        found.push(Found { path: path.to_owned(), relative });
+        found.push(Found { path: path.to_owned(), relative, folder: None });
         return;
     }
     let entries = match std::fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
@@ -83,8 +110,25 @@ fn find(
     }
 }
 
-fn read(found: &Found, loaded: &mut Loaded) -> Result<(), Problem> {
-    let source = open(&found.path, &found.relative)?;
+fn read(found: &Found, reading: &mut Reading, loaded: &mut Loaded) -> Result<(), Problem> {
+    let name = display(&found.path);
+    let text = read_text(&found.path, &name)?;
+    let source = match Draft::new(&name, &text) {
+        Some(draft) if draft.kind() == Some("suite") => {
+            return suite(&draft, found, text, &mut reading.library, loaded);
+        }
+        Some(draft) if draft.kind() == Some("fragments") => {
+            if found.folder.is_some() {
+                reading.fragments.push((draft, found.path.clone()));
+            }
+            return Ok(());
+        }
+        Some(_) => Source::new(name, found.relative.clone(), text)?,
+        None => {
+            let composed = compose::unfilled(&name, &text);
+            Source::of(composed, name, found.relative.clone(), text)?
+        }
+    };
     let kind = Route::default().key("kind");
     match source.scalar(&kind) {
         Some("suite") => loaded.suites.push(typed(source)?),
@@ -105,6 +149,41 @@ fn read(found: &Found, loaded: &mut Loaded) -> Result<(), Problem> {
     Ok(())
 }
 
+/// A suite with its matrices, variables and includes; problems of these go to the others.
+fn suite(
+    draft: &Draft,
+    found: &Found,
+    text: String,
+    library: &mut Library,
+    loaded: &mut Loaded,
+) -> Result<(), Problem> {
+    let (path, relative) = (found.path.clone(), found.relative.clone());
+    let place = Place { root: root(found), path, relative: relative.clone() };
+    let suite = compose::suite(draft, &place, library, &mut loaded.problems);
+    let Some(suite) = suite else { return Ok(()) };
+    let source = Source::of(suite.composed, display(&found.path), relative, text)?;
+    let mut read: Read<SuiteFile> = typed(source)?;
+    for (scenario, combination) in read.file.scenarios.iter_mut().zip(suite.combinations) {
+        let Some(combination) = combination else { continue };
+        scenario.value.id.value.push_str(&combination.suffix);
+        scenario.value.combination = Some(combination);
+    }
+    loaded.suites.push(read);
+    Ok(())
+}
+
+/// The folder that a file's includes may not leave, however it was given: the nearest one with
+/// pins, else the one that was given, else its own.
+fn root(found: &Found) -> PathBuf {
+    let own = found.path.parent().unwrap_or(Path::new(""));
+    let own = if own.as_os_str().is_empty() { Path::new(".") } else { own };
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let above = real(own);
+    let pinned = above.ancestors().find(|folder| folder.join(PINS).is_file());
+    let given = found.folder.as_deref().unwrap_or(own);
+    pinned.map_or_else(|| real(given), Path::to_owned)
+}
+
 fn typed<T: DeserializeOwned>(source: Source) -> Result<Read<T>, Problem> {
     let file = parse::typed(&source)?;
     Ok(Read { source, file })
@@ -116,15 +195,24 @@ fn typed<T: DeserializeOwned>(source: Source) -> Result<Read<T>, Problem> {
 /// When it cannot be read, is too large, no UTF-8, or no YAML.
 pub(crate) fn open(path: &Path, relative: &str) -> Result<Source, Problem> {
     let name = display(path);
+    let text = read_text(path, &name)?;
+    Source::new(name, relative.to_owned(), text)
+}
+
+/// The text of a file that problems call `name`.
+///
+/// # Errors
+/// When it cannot be read, is too large, or no UTF-8.
+pub(super) fn read_text(path: &Path, name: &str) -> Result<String, Problem> {
     let metadata = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if metadata.len() > MAX_BYTES {
         let message = format!("{} bytes are too many for a suite file", metadata.len());
-        return Err(Problem::of_file(&name, message, Some(format!("at most {MAX_BYTES}"))));
+        return Err(Problem::of_file(name, message, Some(format!("at most {MAX_BYTES}"))));
     }
     if !metadata.is_file() {
         // A pipe waits for a writer, and a device may never end.
         let help = Some("only regular files are read".to_owned());
-        return Err(Problem::of_file(&name, "this is no file with a text in it", help));
+        return Err(Problem::of_file(name, "this is no file with a text in it", help));
     }
     let mut bytes = Vec::new();
     // Lengths can lie: files of the kernel have none, and others grow while they are read.
@@ -133,14 +221,13 @@ pub(crate) fn open(path: &Path, relative: &str) -> Result<Source, Problem> {
         .map_err(|error| unreadable(path, &error))?;
     if bytes.len() as u64 > MAX_BYTES {
         let help = Some(format!("at most {MAX_BYTES}"));
-        return Err(Problem::of_file(&name, "too many bytes for a suite file", help));
+        return Err(Problem::of_file(name, "too many bytes for a suite file", help));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Problem::of_file(&name, format!("byte {at} is not UTF-8"), None)
+        Problem::of_file(name, format!("byte {at} is not UTF-8"), None)
     })?;
-    let text = text.strip_prefix('\u{FEFF}').map_or(text.clone(), str::to_owned);
-    Source::new(name, relative.to_owned(), text)
+    Ok(text.strip_prefix('\u{FEFF}').map_or(text.clone(), str::to_owned))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Problem {

@@ -2,6 +2,7 @@
 //! `load` reads files; `validate` checks references and the contract lint; both give `Problem`s.
 //! It must never fill in a value that matters, and never touch a network or a server.
 
+pub(crate) mod compose;
 pub mod control;
 pub mod deviations;
 pub mod handler;
@@ -37,6 +38,14 @@ pub struct Read<T> {
     pub file: T,
 }
 
+/// A file that suites include; its pieces are read where they are used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fragments {
+    /// Below the folder that was given, with `/`: what the suite hash covers.
+    pub relative: String,
+    pub text: String,
+}
+
 /// All files under the given paths, in the order of their paths.
 #[derive(Debug, Clone, Default)]
 pub struct Loaded {
@@ -45,6 +54,8 @@ pub struct Loaded {
     pub profiles: Vec<Read<ProfileFile>>,
     pub deviations: Vec<Read<DeviationsFile>>,
     pub manifests: Vec<Read<Manifest>>,
+    /// What suites include.
+    pub fragments: Vec<Fragments>,
     /// What could not be read; `validate` finds the rest.
     pub problems: Vec<Problem>,
 }
@@ -68,19 +79,22 @@ impl Loaded {
         suites.chain(pins).chain(profiles).chain(deviations).chain(manifests)
     }
 
-    /// SHA-256 over path and bytes of suites, pins, profiles and deviations, in the order of paths.
+    /// SHA-256 over path and bytes of suites, fragments, pins, profiles and deviations, in the order
+    /// of their paths.
     /// Lengths go in front, so that no two sets of files can look alike.
     pub fn hash(&self) -> String {
         let suites = self.suites.iter().map(|read| &read.source);
         let pins = self.pins.iter().map(|read| &read.source);
         let profiles = self.profiles.iter().map(|read| &read.source);
         let deviations = self.deviations.iter().map(|read| &read.source);
-        let mut sources: Vec<&Source> =
-            suites.chain(pins).chain(profiles).chain(deviations).collect();
-        sources.sort_by_key(|source| (&source.relative, &source.text));
+        let sources = suites.chain(pins).chain(profiles).chain(deviations);
+        let sources = sources.map(|s| [&s.relative, &s.text]);
+        let fragments = self.fragments.iter().map(|f| [&f.relative, &f.text]);
+        let mut files: Vec<[&String; 2]> = sources.chain(fragments).collect();
+        files.sort();
         let mut hash = Sha256::new();
-        for source in sources {
-            for part in [&source.relative, &source.text] {
+        for file in files {
+            for part in file {
                 hash.update((part.len() as u64).to_le_bytes());
                 hash.update(part.as_bytes());
             }

@@ -12,6 +12,7 @@ use crate::checks::CheckSpec;
 use crate::faults::stall::StallEnd;
 use crate::faults::{EventRef, FaultSpec};
 use crate::names::{BrokerKind, EventSet, Level, Point, Role};
+use crate::suite::compose::{Combination, FragmentsFile};
 use crate::suite::deviations::{ExpectFor, KnownSpec};
 
 /// A suite file: scenarios about one property.
@@ -21,6 +22,12 @@ pub struct SuiteFile {
     pub kind: SuiteKind,
     /// The property that all scenarios of this file show; the folder under `suites/` has its name.
     pub property: Spanned<String>,
+    /// Files of fragments, relative to this one; their anchors are known here.
+    #[serde(default)]
+    pub include: Vec<FragmentsFile>,
+    /// Variables of all scenarios of this file.
+    #[serde(default)]
+    pub vars: BTreeMap<String, String>,
     pub scenarios: Vec<Spanned<Scenario>>,
 }
 
@@ -66,6 +73,15 @@ pub struct Scenario {
     /// Other expectations in some versions of a client or server.
     #[serde(default)]
     pub expect_for: Vec<ExpectFor>,
+    /// Variables of this scenario, filled in where `${name}` stands; they go before the file's.
+    #[serde(default)]
+    pub vars: BTreeMap<String, String>,
+    /// Axes: every combination of their values is a scenario of its own.
+    #[serde(default)]
+    pub matrix: BTreeMap<String, Vec<String>>,
+    /// Which of the combinations this one is; not written by people.
+    #[serde(skip)]
+    pub combination: Option<Combination>,
 }
 
 /// Topics and who reads them.

@@ -8,14 +8,15 @@ use serde::de::DeserializeOwned;
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{Error, Location, Options};
 
+use super::compose::Composed;
 use super::problem::{Problem, suggest};
 use super::source::{Source, span};
 
-/// Nodes that aliases may stand for in one file; a suite needs none, a person a few.
-const MAX_REPLAYED: usize = 10_000;
+/// Nodes that aliases may stand for in one file: pieces of fragments, in every combination.
+const MAX_REPLAYED: usize = 30_000;
 const MAX_NODES: usize = 50_000;
 const MAX_DEPTH: usize = 32;
-const MAX_ALIASES: usize = 1_000;
+const MAX_ALIASES: usize = 10_000;
 
 /// Options for every file: no key twice, no truth in words, no bombs.
 pub(super) fn options() -> Options {
@@ -41,16 +42,19 @@ pub(super) fn options() -> Options {
 /// # Errors
 /// One located problem: the reader stops at the first thing that does not fit.
 pub(crate) fn typed<T: DeserializeOwned>(source: &Source) -> Result<T, Problem> {
-    serde_saphyr::from_str_with_options(&source.text, options())
-        .map_err(|error| problem(&source.display, &source.text, &error))
+    let composed = source.composed();
+    serde_saphyr::from_str_with_options(composed.text(), options())
+        .map_err(|error| problem(composed, &error))
 }
 
 /// An error of the reader, in our words where they say more.
-pub(super) fn problem(file: &str, text: &str, error: &Error) -> Problem {
+pub(super) fn problem(composed: &Composed, error: &Error) -> Problem {
+    let text = composed.text();
+    let used = user(error).map(|location| place(text, location).start);
     let error = innermost(error);
     let range = error.location().map_or(0..0, |location| word(text, place(text, location)));
     let (message, help) = explain(error);
-    Problem::at(file, text, range, message, help)
+    composed.problem(range, used, message, help)
 }
 
 /// Errors of the scanner know line and column only, all others bytes.
@@ -65,6 +69,14 @@ fn place(text: &str, location: Location) -> Range<usize> {
     let inside =
         line.char_indices().nth(number(location.column())).map_or(line.len(), |(at, _)| at);
     before + inside..before + inside
+}
+
+/// Where the alias or merge key stands that brings in what is wrong.
+fn user(error: &Error) -> Option<Location> {
+    match error.without_snippet() {
+        Error::AliasError { locations, .. } => Some(locations.reference_location),
+        _ => None,
+    }
 }
 
 fn innermost(error: &Error) -> &Error {

@@ -62,6 +62,19 @@ impl Problem {
         Self { file: file.to_owned(), line: 0, column: 0, message, help, rendered }
     }
 
+    /// The same with one more line for people, for example where an alias brings it in.
+    pub(super) fn with_note(mut self, note: &str) -> Self {
+        // The renderer's own look: an empty line of the frame, then what is said about all of it.
+        let frame = |line: &str| line.trim_start().starts_with("| ").then(|| line.find('|'));
+        let gutter = self.rendered.lines().find_map(frame).flatten().unwrap_or_default();
+        let indent = " ".repeat(gutter);
+        if self.help.is_none() && !self.rendered.contains("= note: ") {
+            self.rendered.push_str(&format!("\n{indent}|"));
+        }
+        self.rendered.push_str(&format!("\n{indent}= note: {}", printable(note)));
+        self
+    }
+
     /// A problem of a request, which has no text to point at.
     pub fn of_request(message: impl Into<String>, help: Option<String>) -> Self {
         Self::of_file("", message, help)

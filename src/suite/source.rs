@@ -8,6 +8,7 @@ use std::ops::Range;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 
+use super::compose::Composed;
 use super::parse;
 use super::problem::Problem;
 
@@ -19,12 +20,17 @@ pub struct Source {
     /// Below the folder that was given, with `/`: what the suite hash covers.
     pub relative: String,
     pub text: String,
+    /// What was parsed: the text itself, or what it stands for.
+    composed: Composed,
     tree: Node,
 }
 
 #[derive(Debug, Clone)]
 struct Node {
+    /// Where it is defined, in the composed text.
     span: Range<usize>,
+    /// Where an alias or a merge key brings it in.
+    used: Option<usize>,
     shape: Shape,
 }
 
@@ -76,15 +82,31 @@ impl Source {
     /// # Errors
     /// A located problem when it is no YAML, has a key twice, or expands beyond the budget.
     pub fn new(display: String, relative: String, text: String) -> Result<Self, Problem> {
-        match serde_saphyr::from_str_with_options::<Node>(&text, parse::options()) {
-            Ok(tree) => Ok(Self { display, relative, text, tree }),
-            Err(error) => Err(parse::problem(&display, &text, &error)),
+        let composed = Composed::plain(&display, &text);
+        Self::of(composed, display, relative, text)
+    }
+
+    /// Reads what a text stands for into a tree.
+    pub(super) fn of(
+        composed: Composed,
+        display: String,
+        relative: String,
+        text: String,
+    ) -> Result<Self, Problem> {
+        match serde_saphyr::from_str_with_options::<Node>(composed.text(), parse::options()) {
+            Ok(tree) => Ok(Self { display, relative, text, composed, tree }),
+            Err(error) => Err(parse::problem(&composed, &error)),
         }
+    }
+
+    /// What is parsed.
+    pub(super) fn composed(&self) -> &Composed {
+        &self.composed
     }
 
     /// A problem at the end of a route.
     pub fn problem(&self, route: &Route, message: impl Into<String>) -> Problem {
-        Problem::at(&self.display, &self.text, self.locate(route), message, None)
+        self.problem_with_help(route, message, None)
     }
 
     /// A problem at the end of a route, with what to do about it.
@@ -94,7 +116,8 @@ impl Source {
         message: impl Into<String>,
         help: Option<String>,
     ) -> Problem {
-        Problem::at(&self.display, &self.text, self.locate(route), message, help)
+        let (range, used) = self.locate(route);
+        self.composed.problem(range, used, message, help)
     }
 
     /// A problem for each text, key or value, with a character that no reader would see.
@@ -104,8 +127,8 @@ impl Source {
             if let Some(character) = text.chars().find(|c| is_unprintable(*c)) {
                 let shown = character.escape_unicode();
                 let message = format!("the character {shown} cannot be printed");
-                let place = token(&self.text, place);
-                problems.push(Problem::at(&self.display, &self.text, place, message, None));
+                let place = token(self.composed.text(), place);
+                problems.push(self.composed.problem(place, None, message, None));
             }
         });
         problems
@@ -125,16 +148,17 @@ impl Source {
 
     /// The token at the end of a route: a scalar itself, of anything larger its key, and of what is
     /// not there the nearest thing around it.
-    fn locate(&self, route: &Route) -> Range<usize> {
+    fn locate(&self, route: &Route) -> (Range<usize>, Option<usize>) {
+        let text = self.composed.text();
         let mut node = &self.tree;
-        let mut nearest = node.first_token(&self.text);
+        let mut nearest = (node.first_token(text), node.used);
         for step in &route.0 {
             let Some((key, next)) = node.step(step) else { return nearest };
             match (step, key, &next.shape) {
-                (Step::Name(_), Some(key), _) => return span(key.referenced),
-                (_, _, Shape::Scalar(_)) => nearest = token(&self.text, next.span.clone()),
-                (_, Some(key), _) => nearest = span(key.referenced),
-                (_, None, _) => nearest = next.first_token(&self.text),
+                (Step::Name(_), Some(key), _) => return (span(key.defined), used(key)),
+                (_, _, Shape::Scalar(_)) => nearest = (token(text, next.span.clone()), next.used),
+                (_, Some(key), _) => nearest = (span(key.defined), used(key)),
+                (_, None, _) => nearest = (next.first_token(text), next.used),
             }
             node = next;
         }
@@ -155,7 +179,7 @@ impl Node {
         match &self.shape {
             Shape::Map(entries) => {
                 for (key, node) in entries {
-                    visit(&key.value, span(key.referenced));
+                    visit(&key.value, span(key.defined));
                     node.texts(visit);
                 }
             }
@@ -178,7 +202,7 @@ impl Node {
     fn first_token(&self, text: &str) -> Range<usize> {
         match &self.shape {
             Shape::Map(entries) => {
-                entries.first().map_or(self.span.clone(), |(key, _)| span(key.referenced))
+                entries.first().map_or(self.span.clone(), |(key, _)| span(key.defined))
             }
             Shape::List(items) => {
                 items.first().map_or(self.span.clone(), |item| item.first_token(text))
@@ -195,6 +219,11 @@ pub(super) fn span(location: serde_saphyr::Location) -> Range<usize> {
     start..start + bytes(location.span().byte_len())
 }
 
+/// Where an alias or a merge key stands that brings this in.
+fn used<T>(spanned: &Spanned<T>) -> Option<usize> {
+    (spanned.referenced != spanned.defined).then(|| span(spanned.referenced).start)
+}
+
 /// The range without white space at its end; block texts otherwise reach into the next line.
 fn token(text: &str, range: Range<usize>) -> Range<usize> {
     match text.get(range.clone()) {
@@ -206,7 +235,8 @@ fn token(text: &str, range: Range<usize>) -> Range<usize> {
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = Spanned::<Shape>::deserialize(deserializer)?;
-        Ok(Self { span: span(spanned.referenced), shape: spanned.value })
+        let used = used(&spanned);
+        Ok(Self { span: span(spanned.defined), used, shape: spanned.value })
     }
 }
 
@@ -284,7 +314,7 @@ mod tests {
 
     fn at(route: &Route) -> &'static str {
         let source = Source::new("f".into(), "f".into(), TEXT.into()).unwrap();
-        &TEXT[source.locate(route)]
+        &TEXT[source.locate(route).0]
     }
 
     #[test]

@@ -60,6 +60,7 @@ pub(super) fn report(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> C
         title: cell.title.clone(),
         about: cell.about.clone(),
         property: cell.property.clone(),
+        values: cell.values.clone(),
         clauses: cell.clauses.clone(),
         level: cell.level,
         broker: cell.broker,

@@ -110,6 +110,7 @@ pub const IMPURE_STD: [&str; 5] = ["net", "process", "thread", "time::Instant", 
 /// Where a library is at home; elsewhere it is not named.
 pub const HOMES: &[(&str, &[&str])] = &[
     ("serde_saphyr", &["src/suite/", "src/workers/manifest"]),
+    ("granit_parser", &["src/suite/compose/"]),
     ("annotate_snippets", &["src/suite/", "src/workers/manifest"]),
     ("quick_junit", &["src/reports/junit.rs"]),
     ("indicatif", &["src/reports/progress.rs"]),

@@ -152,6 +152,7 @@ fn cell() -> Cell {
         about: String::new(),
         property: String::from("at-least-once"),
         clauses: vec![String::from("ACK-3")],
+        values: BTreeMap::from([(String::from("partitions"), String::from("1"))]),
         level: Level::Core,
         hazard: false,
         broker: BrokerKind::Kafka,

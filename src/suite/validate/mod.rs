@@ -4,6 +4,7 @@
 
 mod bounds;
 mod checks;
+mod combinations;
 mod controls;
 mod deviations;
 mod expectations;
@@ -69,6 +70,7 @@ fn suite(read: &Read<SuiteFile>, problems: &mut Vec<Problem>) {
     if read.file.scenarios.is_empty() {
         problems.push(read.source.problem(&root.key("scenarios"), "a suite without scenarios"));
     }
+    let mut found = Vec::new();
     for (index, scenario) in read.file.scenarios.iter().enumerate() {
         let mut scene = Scene {
             source: &read.source,
@@ -85,8 +87,10 @@ fn suite(read: &Read<SuiteFile>, problems: &mut Vec<Problem>) {
         controls::validate(&mut scene);
         expectations::validate(&mut scene);
         deviations::of_scenario(&mut scene);
-        problems.append(&mut scene.problems);
+        combinations::merged(&mut scene);
+        found.push((scenario.value.combination.as_ref(), scene.problems));
     }
+    problems.extend(combinations::together(found));
 }
 
 /// One scenario under examination.
