@@ -27,6 +27,7 @@ fn hostile_workers_are_named_and_the_reports_stay_readable() {
         ("dies-at-start", "runner_error", "cannot load the client library"),
         ("silent", "runner_error", "has not said hello"),
         ("wrong-version", "wrong_version", "0.0.1"),
+        ("flood", "runner_error", "it made more than"),
     ] {
         let folder = format!("fixtures/hostile/{worker}");
         let story = "id(at-least-once/sigkill-before-ack@kafka*)";
