@@ -63,8 +63,15 @@ pub async fn boot(plan: &Plan, choice: ImageChoice) -> u8 {
             return exit::INCONCLUSIVE;
         }
     };
+    let engine = match Engine::connect().await {
+        Ok(engine) => engine,
+        Err(error) => {
+            output::message(&error.to_string());
+            return exit::INCONCLUSIVE;
+        }
+    };
     let setup = BootSetup {
-        engine: Engine::connect().await,
+        engine: Ok(engine),
         images: choice,
         recipes: image::recipes_folder(),
         run: lock.id().to_owned(),

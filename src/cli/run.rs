@@ -81,8 +81,7 @@ async fn run_plan(
     let (notices, showing) = show_progress();
     let _ =
         notices.send(ProgressEvent::PlanReady { cells: plan.cells.len(), units: plan.units.len() });
-    let mut cancel =
-        interrupt::on_signal("ending units, removing servers, writing reports");
+    let mut cancel = interrupt::on_signal("ending units, removing servers, writing reports");
     let engine = Engine::connect().await;
     match &engine {
         Ok(engine) => tokio::select! {

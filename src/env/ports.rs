@@ -69,8 +69,8 @@ impl Ports {
         };
         EnvError::new(
             format!("no free port is left of {PORTS}={}-{}", range.start(), range.end()),
-            "a broker takes 3 and a database 2, and none that another program holds on 127.0.0.1 can be used; \
-             name a wider range, or end what listens there",
+            "a broker takes 3 and a database 2, and none that another program holds on 127.0.0.1 \
+             can be used; name a wider range, or end what listens there",
         )
     }
 }

@@ -35,9 +35,7 @@ impl Settings {
     /// # Errors
     /// One sentence for each variable that cannot be read.
     pub fn from_environment() -> Result<Self, Vec<String>> {
-        Self::read(|name| {
-            std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
-        })
+        Self::read(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
     }
 
     /// Settings by a look-up of variables; an empty one counts as not set.

@@ -200,6 +200,10 @@ async fn boot_and_tell(
     setup: &BootSetup,
     notices: &Notices,
 ) -> Result<Server, EnvError> {
+    if let Err(error) = &setup.engine {
+        // Nothing starts, and whoever looked for the engine has said why.
+        return Err(error.clone());
+    }
     let name = format!("{} {}", key.kind, key.pin);
     let _ = notices.send(ProgressEvent::ServerStarting { server: name.clone() });
     let booted = boot(key, index, setup).await;
@@ -308,8 +312,7 @@ impl Booting {
     async fn attested(&self, patience: Duration) -> Result<(Port, Attestation, u64), EnvError> {
         let port = match broker_kind(self.key.kind) {
             Some(kind) => Port::Broker(
-                brokers::connect(kind, self.addresses)
-                    .map_err(|e| EnvError::new("observer", e))?,
+                brokers::connect(kind, self.addresses).map_err(|e| EnvError::new("observer", e))?,
             ),
             None => Port::Ledger(Ledger::at(self.addresses.behind_link)),
         };

@@ -45,11 +45,8 @@ pub async fn start_worker(stage: &Stage, name: &str) -> Result<Vec<Process>, Env
 pub async fn start_process(stage: &Stage, name: &str, process: Process) -> Result<(), EnvError> {
     let spec = spec(stage, name)?;
     let log = stage.logs.join(format!("{}-{}.stderr", process.worker, process.incarnation));
-    let hearing = Hearing {
-        said: stage.said.clone(),
-        claims_max: claims_max(&stage.unit.limits),
-        log: &log,
-    };
+    let hearing =
+        Hearing { said: stage.said.clone(), claims_max: claims_max(&stage.unit.limits), log: &log };
     let started_as = |pid| {
         stage.recorder.record(Event::WorkerStarted {
             process: process.clone(),

@@ -1,4 +1,4 @@
-//! Validity of the evidence itself: right versions, no OOM, no full disk, no error of environment or runner.
+//! Validity of the evidence itself: right versions, memory and disk enough, no other error.
 //! A unit of the plan and its history come in; problems with a closed cause come out, worst first.
 //! It must never look at what a check found: bad evidence stays bad, whatever it shows.
 

@@ -182,12 +182,7 @@ fn write_lines(mut stdin: ChildStdin, outbox: &std::sync::mpsc::Receiver<String>
     // Dropping the handle closes the worker's stdin, which tells it to exit.
 }
 
-fn read_lines(
-    stdout: impl Read,
-    process: &Process,
-    said: &UnboundedSender<Said>,
-    claims_max: u64,
-) {
+fn read_lines(stdout: impl Read, process: &Process, said: &UnboundedSender<Said>, claims_max: u64) {
     let mut reader = BufReader::new(stdout);
     let mut claims = 0;
     loop {

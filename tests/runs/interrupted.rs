@@ -1,14 +1,14 @@
 //! Interruptions: a signal, or the death of the runner itself, at any moment.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStderr};
+use std::process::{Child, ChildStderr, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::engine::{left_of, runs};
-use super::program::{ended, run, start};
+use super::engine::{docker, left_of, runs};
+use super::program::{command, ended, run, start};
 
 const KAFKA_STORY: [&str; 4] =
     ["run", "suites", "--filter", "id(at-least-once/sigkill-before-ack@kafka*)"];
@@ -76,6 +76,35 @@ fn after_ctrl_c_reports_are_valid_and_nothing_is_left() {
     let cell = ended.cell("at-least-once/sigkill-before-ack@kafka");
     assert_eq!(cell["outcome"], "inconclusive");
     assert_eq!(cell["cause"], "cancelled");
+    let report = ended.report();
+    assert_eq!(left_of(report["run"]["id"].as_str().expect("an id")), Vec::<String>::new());
+}
+
+/// Were boots not given up, the program would wait for a database that is never ready, far longer
+/// than any test may take.
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn ctrl_c_while_servers_boot_gives_the_boots_up() {
+    let recipe = tempfile::tempdir().expect("a folder");
+    let never_ready =
+        "FROM ackproof/base-jre:bookworm-17\nENTRYPOINT [\"sh\", \"-c\", \"sleep 9999\"]\n";
+    std::fs::write(recipe.path().join("Dockerfile"), never_ready).expect("written");
+    docker(&["build", "-q", "-t", "ackproof/postgres:17.97", &recipe.path().display().to_string()]);
+    let story = "id(violations/control-that-passes)";
+    let (mut ours, out) =
+        command(&["run", "fixtures/suites/violations", "--set", "stuck", "--filter", story]);
+    ours.env("ACKPROOF_BOOT_DEADLINE_S", "3600").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = ours.spawn().expect("it starts");
+    let mut lines = stderr(&mut child);
+    // The broker is up, so the database has been booting for seconds.
+    wait_for_line(&mut lines, "server kafka 4.3.1: ready");
+    signal(&child, Signal::SIGINT);
+    let drain = std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+    let ended = ended(child.wait_with_output().expect("it ends"), out);
+    drain.join().expect("drained").expect("read");
+    docker(&["rmi", "ackproof/postgres:17.97"]);
+    ended.expect_code(130).expect_strict_xml();
+    assert_eq!(ended.cell("violations/control-that-passes")["cause"], "cancelled");
     let report = ended.report();
     assert_eq!(left_of(report["run"]["id"].as_str().expect("an id")), Vec::<String>::new());
 }

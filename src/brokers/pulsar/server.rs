@@ -14,11 +14,8 @@ const SERVICE_PORT: u16 = 6650;
 const ADMIN_PORT: u16 = 8080;
 
 /// The words of the system's error, and those of the bookie, which stops to write before that.
-const FULL_DISK: &[&str] = &[
-    "No space left on device",
-    "No writable ledger directories",
-    "Space left on device",
-];
+const FULL_DISK: &[&str] =
+    &["No space left on device", "No writable ledger directories", "Space left on device"];
 
 /// Rewrites the configuration from the environment (idempotent, so a restart works), then becomes
 /// the server. No functions worker, no stream storage.
