@@ -13,15 +13,15 @@ use super::program::{command, ended, run, start};
 const KAFKA_STORY: [&str; 4] =
     ["run", "suites", "--filter", "id(at-least-once/sigkill-before-ack@kafka*)"];
 
-/// Reads the program's progress until a line holds the text.
-fn wait_for_line(lines: &mut impl BufRead, text: &str) {
+/// Reads the program's progress until a line holds all of the texts.
+pub fn wait_for_line(lines: &mut impl BufRead, texts: &[&str]) {
     let mut seen = String::new();
     loop {
         let mut line = String::new();
         let read = lines.read_line(&mut line).expect("progress");
-        assert!(read > 0, "the program ended before it said `{text}`:\n{seen}");
+        assert!(read > 0, "the program ended before it said {texts:?}:\n{seen}");
         seen.push_str(&line);
-        if line.contains(text) {
+        if texts.iter().all(|text| line.contains(text)) {
             return;
         }
     }
@@ -31,7 +31,7 @@ fn signal(child: &Child, signal: Signal) {
     kill(Pid::from_raw(child.id().cast_signed()), signal).expect("sent");
 }
 
-fn stderr(child: &mut Child) -> BufReader<ChildStderr> {
+pub fn stderr(child: &mut Child) -> BufReader<ChildStderr> {
     BufReader::new(child.stderr.take().expect("a pipe"))
 }
 
@@ -67,7 +67,7 @@ fn alive(pid: u32) -> bool {
 fn after_ctrl_c_reports_are_valid_and_nothing_is_left() {
     let (mut child, out) = start(&KAFKA_STORY);
     let mut lines = stderr(&mut child);
-    wait_for_line(&mut lines, "flow");
+    wait_for_line(&mut lines, &["flow"]);
     signal(&child, Signal::SIGINT);
     let drain = std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
     let ended = ended(child.wait_with_output().expect("it ends"), out);
@@ -97,7 +97,7 @@ fn ctrl_c_while_servers_boot_gives_the_boots_up() {
     let mut child = ours.spawn().expect("it starts");
     let mut lines = stderr(&mut child);
     // The broker is up, so the database has been booting for seconds.
-    wait_for_line(&mut lines, "server kafka 4.3.1: ready");
+    wait_for_line(&mut lines, &["server kafka 4.3.1: ready"]);
     signal(&child, Signal::SIGINT);
     let drain = std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
     let ended = ended(child.wait_with_output().expect("it ends"), out);
@@ -115,7 +115,7 @@ fn an_interrupted_build_is_ended_with_all_that_it_started() {
     let folder = ["--workers", "fixtures/hostile/slow-build"];
     let (mut child, out) = start(&[&KAFKA_STORY[..], &folder[..]].concat());
     let mut lines = stderr(&mut child);
-    wait_for_line(&mut lines, "building");
+    wait_for_line(&mut lines, &["building"]);
     eventually("the start of the build", || descendants_of(child.id()).len() >= 2);
     let build = descendants_of(child.id());
     signal(&child, Signal::SIGTERM);
@@ -139,7 +139,7 @@ fn a_killed_runner_leaves_nothing_that_a_sweep_does_not_take() {
     for moment in ["starting", "ready after", "flow"] {
         let before = runs();
         let (mut child, _out) = start(&KAFKA_STORY);
-        wait_for_line(&mut stderr(&mut child), moment);
+        wait_for_line(&mut stderr(&mut child), &[moment]);
         if moment == "flow" {
             eventually("the start of a worker", || !children_of(child.id()).is_empty());
         }
@@ -160,7 +160,7 @@ fn a_run_beside_a_killed_one_is_not_touched() {
     let (mut victim, _victims) = start(&KAFKA_STORY);
     let (mut other, out) = start(&KAFKA_STORY);
     let mut lines = stderr(&mut other);
-    wait_for_line(&mut stderr(&mut victim), "ready after");
+    wait_for_line(&mut stderr(&mut victim), &["ready after"]);
     signal(&victim, Signal::SIGKILL);
     victim.wait().expect("reaped");
     run(&["clean"]).expect_code(0);

@@ -13,9 +13,9 @@ const SERVICE_PORT: u16 = 6650;
 /// Admin REST inside the container: the observer's only way in.
 const ADMIN_PORT: u16 = 8080;
 
-/// The words of the system's error, and those of the bookie, which stops to write before that.
-const FULL_DISK: &[&str] =
-    &["No space left on device", "No writable ledger directories", "Space left on device"];
+/// The words of the system's error, and those of the bookie, which stops to write before that. (It
+/// warns in similar words of a disk that is almost full.)
+const FULL_DISK: &[&str] = &["No space left on device", "is out-of-space"];
 
 /// Rewrites the configuration from the environment (idempotent, so a restart works), then becomes
 /// the server. No functions worker, no stream storage.
