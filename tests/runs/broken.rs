@@ -240,6 +240,8 @@ fn a_server_that_never_gets_ready_is_named_with_the_end_of_its_log() {
     docker(&["rmi", "ackproof/postgres:17.98"]);
     ended.expect_code(3).expect_strict_xml();
     expect_cause(&ended, "violations/control-that-passes", "environment");
+    // Its story never began: the wait for the server is no time of the cell.
+    assert_eq!(ended.cell("violations/control-that-passes")["duration_ms"], 0);
 }
 
 #[test]
