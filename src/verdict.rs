@@ -137,6 +137,8 @@ pub struct CellReport {
     pub worker: String,
     pub pattern: String,
     pub dead_letter_mode: Option<String>,
+    /// Its worker or setting is a deliberate defect (`--only-controls`): it has to fail.
+    pub only_control: bool,
     pub outcome: Outcome,
     /// Set exactly when the outcome is inconclusive.
     pub cause: Option<Cause>,

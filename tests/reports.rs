@@ -3,6 +3,9 @@
 //! It must never run a server: what a report says is decided by verdicts alone.
 #![allow(clippy::unwrap_used)]
 
+#[path = "reports/people.rs"]
+mod people;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

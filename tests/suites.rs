@@ -137,6 +137,7 @@ fn only_regular_files_are_read() {
     std::os::unix::fs::symlink("/nowhere", path("dangling.yaml")).unwrap();
     let smallest = std::fs::canonicalize(format!("{VALID}/smallest.yaml")).unwrap();
     std::os::unix::fs::symlink(smallest, path("link.yaml")).unwrap();
+    std::fs::copy(format!("{VALID}/pins.yaml"), path("pins.yaml")).unwrap();
     let found = validate(&[folder.path()]);
     let messages: Vec<&str> = found.problems.iter().map(|p| p.message.as_str()).collect();
     let special = "this is no file with a text in it";
@@ -183,6 +184,19 @@ fn the_suites_stand_in_the_folder_of_their_property() {
         let folder = Path::new(&read.source.relative).parent().unwrap();
         assert_eq!(folder, Path::new(&read.file.property.value), "{}", read.source.display);
     }
+}
+
+/// A folder is what is run, and a run needs versions; a file alone is what an editor looks at.
+#[test]
+fn a_folder_of_suites_without_pins_is_told_what_a_run_would_lack() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(format!("{VALID}/smallest.yaml"), folder.path().join("a.yaml")).unwrap();
+    let text = validate(&[folder.path()]).text();
+    assert!(text.contains("there is no set of pins with these suites"), "{text}");
+    assert!(text.contains("`kind: pins`") && text.ends_with("1 problem\n"), "{text}");
+    let pins = PathBuf::from(format!("{VALID}/pins.yaml"));
+    assert_eq!(validate(&[folder.path(), &pins]).problems, []);
+    assert_eq!(validate(&[folder.path().join("a.yaml")]).problems, []);
 }
 
 /// Every scenario of the project without its controls, or without its checks, is refused.

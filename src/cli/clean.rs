@@ -15,7 +15,7 @@ pub async fn clean(scope: SweepScope) -> u8 {
     match swept {
         Ok(swept) => {
             let runs: Vec<&str> = swept.runs.iter().map(String::as_str).collect();
-            output::result(&format!(
+            let removed = format!(
                 "removed {} containers, {} volumes, {} networks of {} runs{}{}",
                 swept.containers,
                 swept.volumes,
@@ -23,15 +23,17 @@ pub async fn clean(scope: SweepScope) -> u8 {
                 runs.len(),
                 if runs.is_empty() { "" } else { ": " },
                 runs.join(", ")
-            ));
+            );
+            let mut code = output::result(&removed, exit::OK);
             if !swept.kept.is_empty() {
                 let kept: Vec<&str> = swept.kept.iter().map(String::as_str).collect();
-                output::result(&format!(
+                let left = format!(
                     "kept runs are left ({}); `ackproof clean --all` removes them too",
                     kept.join(", ")
-                ));
+                );
+                code = output::result(&left, code);
             }
-            exit::OK
+            code
         }
         Err(error) => {
             output::message(&error.to_string());

@@ -126,8 +126,8 @@ pub fn main() -> u8 {
     let command = match Command::try_parse() {
         Ok(command) => command,
         Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() { exit::USAGE } else { exit::OK };
+            let printed = error.print();
+            return if error.use_stderr() { exit::USAGE } else { output::after(printed, exit::OK) };
         }
     };
     log_to_stderr();
@@ -166,8 +166,8 @@ async fn dispatch(verb: Verb) -> u8 {
         Verb::Judge { dir } => judge::judge(&dir),
         Verb::Validate { paths } => {
             let validation = validate::validate(&paths);
-            output::result(&validation.text());
-            if validation.problems.is_empty() { exit::OK } else { exit::USAGE }
+            let code = if validation.problems.is_empty() { exit::OK } else { exit::USAGE };
+            output::result(&validation.text(), code)
         }
         Verb::Plan { selection, json } => {
             let selected =
@@ -175,12 +175,14 @@ async fn dispatch(verb: Verb) -> u8 {
                     Ok(selected) => selected,
                     Err(problems) => return select::report(&problems),
                 };
-            output::result(&match json.then(|| plan::json(&selected.plan)) {
-                None => plan::table(&selected.plan),
-                Some(Ok(json)) => json,
-                Some(Err(error)) => error.to_string(),
-            });
-            exit::OK
+            match json.then(|| plan::json(&selected.plan)) {
+                None => output::result(&plan::table(&selected.plan), exit::OK),
+                Some(Ok(json)) => output::result(&json, exit::OK),
+                Some(Err(error)) => {
+                    output::message(&format!("the plan cannot be written as JSON: {error}"));
+                    exit::INCONCLUSIVE
+                }
+            }
         }
         Verb::Doctor => doctor::doctor().await,
         Verb::Images { selection, images, boot } => {

@@ -62,6 +62,6 @@ pub async fn doctor() -> u8 {
     }
     line(true, "worker cache", cache_folder().display().to_string());
     line(true, "run locks", state_folder().display().to_string());
-    output::result(&lines.join("\n"));
-    if lacking { exit::INCONCLUSIVE } else { exit::OK }
+    let code = if lacking { exit::INCONCLUSIVE } else { exit::OK };
+    output::result(&lines.join("\n"), code)
 }

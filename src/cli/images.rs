@@ -7,11 +7,13 @@ use std::time::Instant;
 
 use tokio::sync::mpsc;
 
-use super::{exit, output};
+use super::{exit, interrupt, output, select};
 use crate::env::container::Addresses;
 use crate::env::engine::Engine;
-use crate::env::image::{self, ImageChoice};
+use crate::env::image::{self, ImageChoice, ResolvedImage};
+use crate::env::ports::Ports;
 use crate::env::run_lock::{Keep, RunLock};
+use crate::env::settings::Settings;
 use crate::plan::{Plan, ServerKey};
 use crate::run::servers::{BootSetup, Servers, server_spec};
 
@@ -34,10 +36,11 @@ pub async fn images(plan: &Plan, choice: ImageChoice) -> u8 {
             Err(error) => Err(error),
         };
         match resolved {
-            Ok(image) => output::result(&format!(
-                "{} {}: {} ({}, {})",
-                key.kind, key.pin, image.name, image.source, image.digest
-            )),
+            Ok(image) => {
+                let ResolvedImage { name, source, digest } = image;
+                let line = format!("{} {}: {name} ({source}, {digest})", key.kind, key.pin);
+                code = output::result(&line, code);
+            }
             Err(error) => {
                 output::message(&error.to_string());
                 code = exit::INCONCLUSIVE;
@@ -49,6 +52,10 @@ pub async fn images(plan: &Plan, choice: ImageChoice) -> u8 {
 
 /// Starts every server that the plan needs, side by side, and says when each was ready.
 pub async fn boot(plan: &Plan, choice: ImageChoice) -> u8 {
+    let settings = match Settings::from_environment() {
+        Ok(settings) => settings,
+        Err(problems) => return select::refuse(&problems),
+    };
     let lock = match RunLock::take(Keep::Nothing) {
         Ok(lock) => lock,
         Err(error) => {
@@ -56,13 +63,23 @@ pub async fn boot(plan: &Plan, choice: ImageChoice) -> u8 {
             return exit::INCONCLUSIVE;
         }
     };
+    let engine = match Engine::connect().await {
+        Ok(engine) => engine,
+        Err(error) => {
+            output::message(&error.to_string());
+            return exit::INCONCLUSIVE;
+        }
+    };
     let setup = BootSetup {
-        engine: Engine::connect().await,
+        engine: Ok(engine),
         images: choice,
         recipes: image::recipes_folder(),
         run: lock.id().to_owned(),
         labels: lock.labels(),
         keep: Keep::Nothing,
+        ports: Ports::new(settings.ports.clone()),
+        settings,
+        cancel: interrupt::on_signal("removing servers"),
     };
     let keys = keys(plan);
     let wanted = keys.len();
@@ -72,14 +89,22 @@ pub async fn boot(plan: &Plan, choice: ImageChoice) -> u8 {
     let all = servers.all().await;
     let joint_ms = started.elapsed().as_millis();
     drop(notices);
-    while let Some(event) = events.recv().await {
-        output::result(&event.line());
+    let mut code = if all.len() == wanted { exit::OK } else { exit::INCONCLUSIVE };
+    if *setup.cancel.borrow() {
+        code = exit::INTERRUPTED;
     }
-    output::result(&format!("all ready after {joint_ms} ms"));
+    while let Some(event) = events.recv().await {
+        code = output::result(&event.line(), code);
+    }
+    let ready = match all.len() {
+        n if n == wanted => format!("all ready after {joint_ms} ms"),
+        n => format!("{n} of {wanted} ready after {joint_ms} ms"),
+    };
+    code = output::result(&ready, code);
     for server in &all {
         server.container.remove().await;
     }
-    if all.len() == wanted { exit::OK } else { exit::INCONCLUSIVE }
+    code
 }
 
 fn keys(plan: &Plan) -> BTreeSet<ServerKey> {

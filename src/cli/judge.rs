@@ -20,8 +20,8 @@ pub fn judge(dir: &Path) -> u8 {
         }
     };
     let style = reports::console::Style::of(&std::io::stdout());
-    output::result(&reports::console::render(&report, dir, style));
     let code = if report.run.cancelled { exit::INTERRUPTED } else { report.exit_code() };
+    let code = output::result(&reports::console::render(&report, dir, style), code);
     let document = dir.join(reports::JSON);
     let before = std::fs::read(&document).ok();
     let now = match reports::json::render(&report) {

@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod evidence;
 pub mod exit;
 pub mod images;
+pub mod interrupt;
 pub mod judge;
 pub mod output;
 pub mod plan;

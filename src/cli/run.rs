@@ -8,11 +8,14 @@ use std::time::Instant;
 
 use tokio::sync::{mpsc, watch};
 
-use super::{evidence, exit, output, select};
+use super::select::Selected;
+use super::{evidence, exit, interrupt, output, select};
 use crate::env::EnvError;
 use crate::env::engine::Engine;
 use crate::env::image::{ImageChoice, recipes_folder};
+use crate::env::ports::Ports;
 use crate::env::run_lock::{Keep, RunLock};
+use crate::env::settings::Settings;
 use crate::env::sweep::{SweepScope, sweep};
 use crate::plan::{Plan, Request};
 use crate::reports;
@@ -44,6 +47,10 @@ pub async fn run(options: Options) -> u8 {
         Ok(selected) => selected,
         Err(problems) => return select::report(&problems),
     };
+    let settings = match Settings::from_environment() {
+        Ok(settings) => settings,
+        Err(problems) => return select::refuse(&problems),
+    };
     let out = match evidence::prepare(&options.out) {
         Ok(out) => out,
         Err(error) => {
@@ -51,7 +58,7 @@ pub async fn run(options: Options) -> u8 {
             return exit::USAGE;
         }
     };
-    match run_plan(&options, &out.path, &selected.plan, &selected.manifests, epoch).await {
+    match run_plan(&options, settings, &out.path, &selected, epoch).await {
         Ok(code) => code,
         Err(error) => {
             output::message(&error);
@@ -62,21 +69,27 @@ pub async fn run(options: Options) -> u8 {
 
 async fn run_plan(
     options: &Options,
+    settings: Settings,
     out: &Path,
-    plan: &Plan,
-    manifests: &[(Manifest, PathBuf)],
+    selected: &Selected,
     epoch: Instant,
 ) -> Result<u8, String> {
+    let Selected { plan, manifests } = selected;
     let lock = RunLock::take(options.keep).map_err(|e| e.to_string())?;
     evidence::write(out, evidence::PLAN, plan).map_err(|e| e.to_string())?;
     let started = jiff::Timestamp::now().to_string();
     let (notices, showing) = show_progress();
     let _ =
         notices.send(ProgressEvent::PlanReady { cells: plan.cells.len(), units: plan.units.len() });
-    let cancel = cancel_on_signal();
+    let mut cancel = interrupt::on_signal("ending units, removing servers, writing reports");
     let engine = Engine::connect().await;
-    if let Ok(engine) = &engine {
-        sweep_dead_runs(engine, &notices).await;
+    match &engine {
+        Ok(engine) => tokio::select! {
+            () = sweep_dead_runs(engine, &notices) => {}
+            _ = cancel.wait_for(|cancelled| *cancelled) => {}
+        },
+        // Said here once: every server and every unit lacks it.
+        Err(error) => drop(notices.send(ProgressEvent::Note { text: error.to_string() })),
     }
     let setup = Setup {
         boot: BootSetup {
@@ -86,6 +99,9 @@ async fn run_plan(
             run: lock.id().to_owned(),
             labels: lock.labels(),
             keep: options.keep,
+            ports: Ports::new(settings.ports.clone()),
+            settings,
+            cancel: cancel.clone(),
         },
         out: out.to_owned(),
         jobs: options.jobs.unwrap_or_else(|| cpus() * 4),
@@ -112,8 +128,8 @@ fn finish(out: &Path) -> Result<u8, String> {
     let report = evidence::judge(out).map_err(|e| format!("cannot judge: {e}"))?;
     reports::write_all(out, &report).map_err(|e| format!("cannot write reports: {e}"))?;
     let style = reports::console::Style::of(&std::io::stdout());
-    output::result(&reports::console::render(&report, out, style));
-    Ok(if report.run.cancelled { exit::INTERRUPTED } else { report.exit_code() })
+    let code = if report.run.cancelled { exit::INTERRUPTED } else { report.exit_code() };
+    Ok(output::result(&reports::console::render(&report, out, style), code))
 }
 
 async fn sweep_dead_runs(engine: &Engine, notices: &Notices) {
@@ -189,32 +205,6 @@ fn ready(manifest: &Manifest, built: BuiltWorker) -> ReadyWorker {
         .map(|(broker, client)| (*broker, client.capabilities.iter().cloned().collect()))
         .collect();
     ReadyWorker { program: built.program, capabilities }
-}
-
-/// Becomes true at the first SIGINT, SIGTERM or SIGHUP: units end, servers are removed, and the
-/// reports say what did not finish.
-fn cancel_on_signal() -> watch::Receiver<bool> {
-    let (sender, receiver) = watch::channel(false);
-    tokio::spawn(async move {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = (
-            signal(SignalKind::interrupt()),
-            signal(SignalKind::terminate()),
-            signal(SignalKind::hangup()),
-        ) else {
-            return;
-        };
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-        output::message("interrupted: ending units, removing servers, writing reports …");
-        let _ = sender.send(true);
-        // Keeps the channel open: a closed one would look like an answer.
-        std::future::pending::<()>().await;
-    });
-    receiver
 }
 
 fn record(

@@ -65,6 +65,15 @@ pub fn report(problems: &[Problem]) -> u8 {
     exit::USAGE
 }
 
+/// Says everything that is wrong with the environment's variables and gives the exit code for it.
+pub fn refuse(problems: &[String]) -> u8 {
+    for problem in problems {
+        output::message(problem);
+    }
+    output::message("nothing was run; README, \"Options\", lists the variables");
+    exit::USAGE
+}
+
 /// The `worker.yaml` of the folder itself, or of every folder below, in the order of their names.
 pub fn manifest_paths(folder: &Path) -> Vec<PathBuf> {
     let own = folder.join("worker.yaml");

@@ -19,11 +19,19 @@ pub struct Validation {
 /// Reads and examines everything under the paths.
 pub fn validate<P: AsRef<Path>>(paths: &[P]) -> Validation {
     let loaded = suite::load(paths);
-    Validation {
-        suites: loaded.suites.len(),
-        scenarios: loaded.scenarios().count(),
-        problems: suite::validate(&loaded),
+    let mut problems = suite::validate(&loaded);
+    // A file alone is what an editor looks at; a folder is what is run.
+    let folder = paths.iter().map(AsRef::as_ref).find(|path| path.is_dir());
+    if let Some(folder) = folder
+        && !loaded.suites.is_empty()
+        && loaded.pins.is_empty()
+    {
+        let help = "a run needs versions: copy a file of `kind: pins` into the folder, or name one \
+                    along with it";
+        let message = "there is no set of pins with these suites";
+        problems.push(Problem::of_file(&folder.display().to_string(), message, Some(help.into())));
     }
+    Validation { suites: loaded.suites.len(), scenarios: loaded.scenarios().count(), problems }
 }
 
 impl Validation {

@@ -28,6 +28,8 @@ pub struct ServerSpec {
     pub ports: Vec<(u16, u16)>,
     /// Path inside the container at which a labelled named volume keeps the data.
     pub data_path: String,
+    /// What a line of its log says when that volume is full.
+    pub full_disk: &'static [&'static str],
     /// Command inside the running container whose output names the software that runs, if the
     /// protocol does not.
     pub attest_command: Option<Vec<String>>,

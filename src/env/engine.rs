@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use bollard::Docker;
 use bollard::container::LogOutput;
@@ -21,10 +21,11 @@ use testcontainers::{ContainerAsync, GenericImage, ImageExt};
 use super::EnvError;
 use super::container::ServerSpec;
 use super::run_lock::Keep;
+use super::settings::Settings;
 use crate::evidence::event::ContainerState;
 
-/// Variable with the most memory that each server container gets, in MiB; unlimited without it.
-pub const MEMORY_VARIABLE: &str = "ACKPROOF_SERVER_MEMORY_MB";
+/// Characters of a log line that are kept.
+const LINE_CHARS: usize = 400;
 /// How long the engine may take to create and start a container.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -44,6 +45,15 @@ pub struct ServerContainer {
     container: Mutex<Option<ContainerAsync<GenericImage>>>,
     volume: String,
     keep: Keep,
+    searched: tokio::sync::Mutex<Searched>,
+}
+
+/// How far a log was searched for a full disk, and what was found.
+#[derive(Debug, Default)]
+struct Searched {
+    /// Seconds of the system clock.
+    until_s: u64,
+    found: Option<String>,
 }
 
 /// Why a container did not start; a taken port is worth another try with other ports.
@@ -96,16 +106,18 @@ impl Engine {
         image: &str,
         name: &str,
         labels: &BTreeMap<String, String>,
+        settings: &Settings,
         keep: Keep,
     ) -> Result<ServerContainer, StartError> {
         let what = format!("cannot start {} {} from image {image}", spec.kind, spec.pin);
         let volume = VolumeCreateRequest {
             name: Some(name.to_owned()),
             labels: Some(labels.clone().into_iter().collect()),
+            driver_opts: settings.data_mb.map(limited),
             ..VolumeCreateRequest::default()
         };
         self.docker.create_volume(volume).await.map_err(|e| EnvError::new(&what, e))?;
-        let request = request(spec, image, name, labels);
+        let request = request(spec, image, name, labels, settings.memory_mb);
         match request.start().await {
             Ok(container) => Ok(ServerContainer {
                 engine: self.clone(),
@@ -114,6 +126,7 @@ impl Engine {
                 container: Mutex::new(Some(container)),
                 volume: name.to_owned(),
                 keep,
+                searched: Default::default(),
             }),
             Err(error) => {
                 self.discard(name).await;
@@ -138,11 +151,22 @@ impl Engine {
     }
 }
 
+/// Options of the local driver for a volume that is full at this size, in MiB.
+fn limited(megabytes: u32) -> HashMap<String, String> {
+    let options = [
+        ("type", String::from("tmpfs")),
+        ("device", String::from("tmpfs")),
+        ("o", format!("size={megabytes}m")),
+    ];
+    options.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
 fn request(
     spec: &ServerSpec,
     image: &str,
     name: &str,
     labels: &BTreeMap<String, String>,
+    memory_mb: Option<u32>,
 ) -> testcontainers::ContainerRequest<GenericImage> {
     let (image, tag) = image.rsplit_once(':').unwrap_or((image, "latest"));
     let mut request = GenericImage::new(image, tag)
@@ -151,7 +175,7 @@ fn request(
         .with_cmd(spec.command.clone())
         .with_mount(Mount::volume_mount(name, spec.data_path.clone()))
         .with_startup_timeout(START_TIMEOUT)
-        .with_host_config_modifier(confine);
+        .with_host_config_modifier(move |config| confine(config, memory_mb));
     for (variable, value) in &spec.env {
         request = request.with_env_var(variable, value);
     }
@@ -162,12 +186,9 @@ fn request(
 }
 
 /// Published ports answer on 127.0.0.1 only: no test server is anybody else's business.
-/// A server may be held to less memory than the machine has (`ACKPROOF_SERVER_MEMORY_MB`).
-fn confine(config: &mut HostConfig) {
-    config.memory = std::env::var(MEMORY_VARIABLE)
-        .ok()
-        .and_then(|megabytes| megabytes.parse::<i64>().ok())
-        .map(|megabytes| megabytes * 1024 * 1024);
+/// A server may be held to less memory than the machine has.
+fn confine(config: &mut HostConfig, memory_mb: Option<u32>) {
+    config.memory = memory_mb.map(|megabytes| i64::from(megabytes) * 1024 * 1024);
     config.memory_swap = config.memory;
     for bindings in config.port_bindings.iter_mut().flat_map(HashMap::values_mut) {
         for binding in bindings.iter_mut().flatten() {
@@ -269,6 +290,39 @@ impl ServerContainer {
         text
     }
 
+    /// The first line since its start in which the server says that its disk is full, if any.
+    ///
+    /// # Errors
+    /// When the engine does not give the log.
+    pub async fn full_disk(&self) -> Result<Option<String>, EnvError> {
+        let mut searched = self.searched.lock().await;
+        if searched.found.is_none() {
+            // One second of overlap: lines have the engine's time, in whole seconds here.
+            let from_s = searched.until_s.saturating_sub(1);
+            let now_s = UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+            searched.found = self.search(from_s).await?;
+            searched.until_s = now_s;
+        }
+        Ok(searched.found.clone())
+    }
+
+    async fn search(&self, from_s: u64) -> Result<Option<String>, EnvError> {
+        let error = |e| EnvError::new(format!("cannot read the {} log", self.spec.kind), e);
+        let since = i32::try_from(from_s).unwrap_or(i32::MAX);
+        let options = LogsOptionsBuilder::new().stdout(true).stderr(true).since(since).build();
+        let mut logs = self.engine.docker.logs(self.id(), Some(options));
+        let mut rest = String::new();
+        while let Some(chunk) = logs.next().await {
+            rest.push_str(&log_text(chunk.map_err(error)?));
+            if let Some(line) = full_disk_in(&rest, self.spec.full_disk) {
+                return Ok(Some(line));
+            }
+            // The last line may go on in the next chunk.
+            rest.drain(..rest.rfind('\n').map_or(0, |at| at + 1));
+        }
+        Ok(None)
+    }
+
     /// Writes its whole log to a file.
     ///
     /// # Errors
@@ -301,6 +355,13 @@ impl ServerContainer {
         }
         self.engine.remove_volume(&self.volume).await;
     }
+}
+
+/// The first line with one of the phrases, short enough to be shown.
+fn full_disk_in(log: &str, phrases: &[&str]) -> Option<String> {
+    let mut lines = log.lines();
+    let line = lines.find(|line| phrases.iter().any(|phrase| line.contains(phrase)))?;
+    Some(line.trim().chars().take(LINE_CHARS).collect())
 }
 
 fn log_text(chunk: LogOutput) -> String {

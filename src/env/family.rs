@@ -85,6 +85,16 @@ pub fn states(mark: &str) -> Vec<(u32, char)> {
     members(mark).into_iter().filter_map(state).collect()
 }
 
+/// Ends the family of a mark when it is dropped, whatever ends the function that holds it.
+#[derive(Debug)]
+pub struct EndOnDrop(pub String);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        end(&self.0);
+    }
+}
+
 fn signal(mark: &str, signal: Signal) -> usize {
     let mut ended = 0;
     for pid in members(mark) {

@@ -10,6 +10,7 @@ use futures_util::StreamExt;
 use super::EnvError;
 use super::container::ServerSpec;
 use super::engine::Engine;
+use super::family;
 
 /// Variable with a registry prefix for upstream images, for example `127.0.0.1:5000`.
 pub const REGISTRY_VARIABLE: &str = "ACKPROOF_REGISTRY";
@@ -117,10 +118,12 @@ async fn build(spec: &ServerSpec, recipes: Option<&Path>) -> Result<(), EnvError
         .map(|folder| folder.join("build"))
         .filter(|script| script.is_file())
         .ok_or_else(|| EnvError::new(&what, "no recipes: this is no checkout with ci/images"))?;
-    let output = tokio::process::Command::new(&script)
-        .arg(spec.kind.to_string())
-        .arg(&spec.pin)
-        .kill_on_drop(true)
+    let mark = format!("image/{}/{}-{}", std::process::id(), spec.kind, spec.pin);
+    let mut build = tokio::process::Command::new(&script);
+    build.arg(spec.kind.to_string()).arg(&spec.pin).env(family::MARK, &mark).kill_on_drop(true);
+    // The script starts downloads and builds; an interruption ends them with it.
+    let _guard = family::EndOnDrop(mark);
+    let output = build
         .output()
         .await
         .map_err(|e| EnvError::new(&what, format!("{}: {e}", script.display())))?;
@@ -157,6 +160,7 @@ mod tests {
             env: Vec::new(),
             ports: Vec::new(),
             data_path: String::new(),
+            full_disk: &[],
             attest_command: None,
         };
         assert_eq!(upstream_name(&spec, None), "apache/kafka:4.3.1");

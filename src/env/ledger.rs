@@ -55,6 +55,7 @@ pub fn server_spec(pin: &str, addresses: Addresses) -> ServerSpec {
         .into(),
         ports: vec![(addresses.behind_link, PORT)],
         data_path: data,
+        full_disk: &["No space left on device"],
         attest_command: None,
     }
 }

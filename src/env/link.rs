@@ -32,13 +32,14 @@ struct Counters {
 }
 
 impl BoundLink {
-    /// Binds a listener on 127.0.0.1 at a free port.
+    /// Binds a listener on 127.0.0.1 at this port; 0 lets the kernel choose a free one.
     ///
     /// # Errors
-    /// When nothing can be bound.
-    pub async fn bind() -> Result<Self, EnvError> {
-        let error = |e: std::io::Error| EnvError::new("cannot bind a link on 127.0.0.1", e);
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(error)?;
+    /// When it cannot be bound.
+    pub async fn bind(port: u16) -> Result<Self, EnvError> {
+        let what = format!("cannot bind a link on 127.0.0.1:{port}");
+        let error = |e: std::io::Error| EnvError::new(&what, e);
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(error)?;
         let port = listener.local_addr().map_err(error)?.port();
         Ok(Self { listener, port })
     }
@@ -116,7 +117,7 @@ mod tests {
             stream.read_to_end(&mut all).await.expect("read");
             stream.write_all(&all).await.expect("written");
         });
-        let link = BoundLink::bind().await.expect("bound").open(port);
+        let link = BoundLink::bind(0).await.expect("bound").open(port);
         let mut worker =
             TcpStream::connect((Ipv4Addr::LOCALHOST, link.port())).await.expect("connected");
         let sent: Vec<u8> = (0..=255).cycle().take(300_000).collect();
@@ -131,8 +132,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_server_that_is_not_there_is_a_closed_connection() {
-        let port = super::super::ports::free_port().expect("a port");
-        let link = BoundLink::bind().await.expect("bound").open(port);
+        let port = super::super::ports::Ports::new(None).free().expect("a port");
+        let link = BoundLink::bind(0).await.expect("bound").open(port);
         let mut worker =
             TcpStream::connect((Ipv4Addr::LOCALHOST, link.port())).await.expect("connected");
         let mut buffer = [0; 1];

@@ -22,6 +22,8 @@ pub mod process;
 #[cfg(feature = "servers")]
 pub mod run_lock;
 #[cfg(feature = "servers")]
+pub mod settings;
+#[cfg(feature = "servers")]
 pub mod sockets;
 #[cfg(feature = "servers")]
 pub mod sweep;

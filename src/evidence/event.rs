@@ -174,6 +174,11 @@ pub enum Event {
     },
     /// State of a server's container as the engine gives it.
     Container(ContainerState),
+    /// A server's own words, from its log, that its disk is full.
+    DiskFull {
+        server: ServerKind,
+        line: String,
+    },
     /// The delivery cap was reached; the unit was stopped there.
     CapReached {
         deliveries: u64,

@@ -49,11 +49,17 @@ impl Style {
 
 /// Renders the table and what follows it; `out` is the directory that the reports are in.
 pub fn render(report: &RunReport, out: &Path, style: Style) -> String {
-    let mut lines = table(&report.cells, style);
-    for cell in report.cells.iter().filter(|cell| needs_words(cell.outcome)) {
+    let groups = story::alike(report);
+    let mut lines = table(&report.cells, &groups, style);
+    for group in groups.iter().filter(|group| needs_words(group[0].outcome)) {
+        let first = group[0];
+        let (title, words) = match group.len() {
+            1 => (text::line(&first.id, text::LINE), story::explanation(first)),
+            n => (format!("{n} cells"), story::common_explanation(first, group)),
+        };
         lines.push(String::new());
-        lines.push(style.paint(cell.outcome, &text::line(&cell.id, text::LINE)));
-        lines.extend(story::explanation(cell).lines().map(|line| format!("  {line}")));
+        lines.push(style.paint(first.outcome, &title));
+        lines.extend(words.lines().map(|line| format!("  {line}")));
     }
     lines.extend(known(&report.cells, style));
     lines.push(String::new());
@@ -76,7 +82,7 @@ fn needs_words(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Fail | Outcome::Inconclusive)
 }
 
-fn table(cells: &[CellReport], style: Style) -> Vec<String> {
+fn table(cells: &[CellReport], groups: &[Vec<&CellReport>], style: Style) -> Vec<String> {
     let ids: Vec<_> = cells.iter().map(|cell| text::line(&cell.id, text::LINE)).collect();
     let width = ids.iter().map(|id| id.chars().count()).max().unwrap_or(0).max("cell".len());
     let mut lines = vec![format!(
@@ -87,7 +93,11 @@ fn table(cells: &[CellReport], style: Style) -> Vec<String> {
         let mark = style.paint(cell.outcome, &format!("{:<12}", mark(cell.outcome)));
         let numbers =
             format!("{}/{}", story::bare(cell.counts.effects), story::bare(cell.counts.deliveries));
-        let reason = text::line(story::reason(cell), REASON);
+        let shared = groups.iter().find(|g| g.len() > 1 && g.iter().any(|one| one.id == cell.id));
+        let reason = match shared {
+            Some(group) => format!("{}, {} cells: see below", story::outcome(cell), group.len()),
+            None => text::line(story::reason(cell), REASON),
+        };
         lines.push(format!("{mark}  {id:<width$}  {numbers:>20}  {reason}"));
     }
     lines

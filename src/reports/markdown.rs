@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::{story, text};
 use crate::names::Outcome;
-use crate::verdict::{CellReport, RunReport};
+use crate::verdict::{CellReport, ControlReport, RunReport};
 
 /// Characters of one value in a table.
 const VALUE: usize = 300;
@@ -71,10 +71,11 @@ fn table(report: &RunReport) -> String {
 
 /// `no`, how many events, or `-` where nothing was decided.
 fn mark(cell: &CellReport, events: &BTreeSet<String>) -> String {
-    match (events.len(), cell.outcome) {
-        (0, Outcome::Inconclusive | Outcome::Unsupported) => String::from("-"),
-        (0, _) => String::from("no"),
-        (n, _) => format!("**{n}**"),
+    match events.len() {
+        _ if story::cut_off(cell) => String::from("-"),
+        0 if !story::is_decided(cell) => String::from("-"),
+        0 => String::from("no"),
+        n => format!("**{n}**"),
     }
 }
 
@@ -88,12 +89,17 @@ fn of(report: &RunReport, outcome: Outcome) -> impl Iterator<Item = &CellReport>
 
 /// The whole explanation of each cell with this outcome, as a code block.
 fn details(report: &RunReport, outcome: Outcome) -> Vec<String> {
-    let block = |cell: &CellReport| {
-        let text = text::block(&story::explanation(cell), text::BLOCK);
+    let block = |group: Vec<&CellReport>| {
+        let (title, words) = match group.as_slice() {
+            [cell] => (code(&cell.id), story::explanation(cell)),
+            cells => (format!("{} cells", cells.len()), story::common_explanation(cells[0], cells)),
+        };
+        let text = text::block(&words, text::BLOCK);
         let indented: Vec<_> = text.lines().map(|line| format!("    {line}")).collect();
-        format!("### {}\n\n{}\n", code(&cell.id), indented.join("\n"))
+        format!("### {title}\n\n{}\n", indented.join("\n"))
     };
-    of(report, outcome).map(block).collect()
+    let groups = story::alike(report).into_iter();
+    groups.filter(|group| group[0].outcome == outcome).map(block).collect()
 }
 
 fn hazards(report: &RunReport) -> Vec<String> {
@@ -142,21 +148,24 @@ fn unsupported(report: &RunReport) -> Vec<String> {
     of(report, Outcome::Unsupported).map(line).collect()
 }
 
-/// Several cells may refer to one control; each is listed once.
+/// Several cells may refer to one control; each is listed once, with the first of its cells.
 fn controls(report: &RunReport) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let controls = report.cells.iter().flat_map(|cell| &cell.controls);
-    let first = controls.filter(|control| seen.insert(&control.history));
-    let line = |control: &crate::verdict::ControlReport| {
-        let caught = if control.caught { "caught" } else { "**not caught**" };
-        format!(
-            "- {caught}: {} by {}: {}",
-            code(&control.id),
-            code(&control.caught_by),
-            words(&control.reason)
-        )
+    let of_cell = |cell: &'_ CellReport| {
+        let first = cell.controls.iter().filter(|control| seen.insert(control.history.clone()));
+        let line = |control: &ControlReport| {
+            let caught = if control.caught { "caught" } else { "**not caught**" };
+            format!(
+                "- {caught}: {} of {} by {}: {}",
+                code(&control.id),
+                code(&cell.id),
+                code(&control.caught_by),
+                words(&control.reason)
+            )
+        };
+        first.map(line).collect::<Vec<_>>()
     };
-    first.map(line).collect()
+    report.cells.iter().flat_map(of_cell).collect()
 }
 
 fn versions(report: &RunReport) -> Vec<String> {

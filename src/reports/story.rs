@@ -28,17 +28,31 @@ pub fn events(ids: &BTreeSet<String>) -> String {
 
 /// The events of a mark; an empty mark of a cell that was not decided says nothing, and says so.
 pub fn mark(cell: &CellReport, ids: &BTreeSet<String>) -> String {
-    let undecided = matches!(cell.outcome, Outcome::Inconclusive | Outcome::Unsupported);
-    match ids.is_empty() && undecided {
-        true => String::from("not decided"),
-        false => events(ids),
+    if cut_off(cell) || ids.is_empty() && !is_decided(cell) {
+        return String::from("not decided");
     }
+    events(ids)
+}
+
+/// Whether a cell's outcome says anything about the guarantee.
+pub fn is_decided(cell: &CellReport) -> bool {
+    !matches!(cell.outcome, Outcome::Inconclusive | Outcome::Unsupported)
+}
+
+/// A story that an interruption ended: what is missing at its end was not lost.
+pub fn cut_off(cell: &CellReport) -> bool {
+    cell.cause == Some(Cause::Cancelled)
 }
 
 /// What the run as a whole says, worst first.
 pub fn headline(report: &RunReport) -> &'static str {
     let sum = &report.summary;
-    if sum.fail > 0 {
+    if only_controls(report) {
+        match sum.fail == sum.cells {
+            true => "every control fails, as each of them must",
+            false => "not every control fails, and each of them must",
+        }
+    } else if sum.fail > 0 {
         "a guarantee is broken"
     } else if sum.cells == sum.unsupported + sum.inconclusive {
         "nothing was decided"
@@ -49,6 +63,11 @@ pub fn headline(report: &RunReport) -> &'static str {
     } else {
         "nothing broken"
     }
+}
+
+/// Whether the controls ran as if they were the real worker (`--only-controls`).
+pub fn only_controls(report: &RunReport) -> bool {
+    !report.cells.is_empty() && report.cells.iter().all(|cell| cell.only_control)
 }
 
 /// An empty run, or one that no client or broker supports: no success, though no cell says so.
@@ -149,9 +168,14 @@ pub fn controls(cell: &CellReport) -> String {
     format!("{caught}/{}", cell.controls.len())
 }
 
-/// `2/3` for the whole run, each control counted once however many cells refer to it.
+/// `2/3` for the whole run, each control counted once however many cells refer to it. Where the
+/// controls are the cells, one that fails was caught.
 pub fn controls_of_run(report: &RunReport) -> String {
-    format!("{}/{}", report.summary.controls_caught, report.summary.controls)
+    let sum = &report.summary;
+    match only_controls(report) {
+        true => format!("{}/{}", sum.fail, sum.cells),
+        false => format!("{}/{}", sum.controls_caught, sum.controls),
+    }
 }
 
 /// A known issue, what became of it, and until when it is accepted, in one line.
@@ -197,6 +221,35 @@ pub fn outcome(cell: &CellReport) -> String {
     }
 }
 
+/// Cells in their order; those that are inconclusive for one and the same reason stand together, in
+/// the place of the first of them.
+pub fn alike(report: &RunReport) -> Vec<Vec<&CellReport>> {
+    let mut groups: Vec<Vec<&CellReport>> = Vec::new();
+    for cell in &report.cells {
+        let same = |group: &&mut Vec<&CellReport>| {
+            let first = group[0];
+            cell.outcome == Outcome::Inconclusive
+                && (first.outcome, first.cause, &first.reason)
+                    == (cell.outcome, cell.cause, &cell.reason)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(cell),
+            None => groups.push(vec![cell]),
+        }
+    }
+    groups
+}
+
+/// What cells that stand together have in common, said once.
+pub fn common_explanation(first: &CellReport, cells: &[&CellReport]) -> String {
+    let mut lines = vec![format!("{}: {}", outcome(first), text::line(&first.reason, text::LINE))];
+    lines.extend(first.cause.map(|cause| format!("next: {}", next_step(cause))));
+    let ids: BTreeSet<String> = cells.iter().map(|cell| cell.id.clone()).collect();
+    lines.push(format!("cells: {}", events(&ids)));
+    lines.push(format!("reproduce the first: {}", text::line(&first.reproduce, text::LINE)));
+    lines.join("\n")
+}
+
 /// Everything that explains a cell which did not pass, as lines of plain text.
 pub fn explanation(cell: &CellReport) -> String {
     let mut lines = vec![format!("{}: {}", outcome(cell), text::line(&cell.reason, text::LINE))];
@@ -218,15 +271,17 @@ pub fn explanation(cell: &CellReport) -> String {
     for expected in &cell.expectations {
         lines.push(format!("expectation: {}", expectation(expected)));
     }
-    for finding in broken(cell) {
-        lines.extend(finding_lines(finding));
-    }
-    for fault in &cell.faults {
-        lines.push(format!("fault: {}", receipt(fault)));
-    }
-    for control in cell.controls.iter().filter(|control| !control.caught) {
-        let text = format!("{} by {}: {}", control.id, control.caught_by, control.reason);
-        lines.push(format!("control not caught: {}", text::line(&text, text::LINE)));
+    if cut_off(cell) {
+        let seen =
+            "findings: none, for the story was cut off; what was seen of it is in report.json";
+        lines.extend((!cell.findings.is_empty()).then(|| seen.to_owned()));
+    } else {
+        lines.extend(broken(cell).into_iter().flat_map(finding_lines));
+        lines.extend(cell.faults.iter().map(|fault| format!("fault: {}", receipt(fault))));
+        for control in cell.controls.iter().filter(|control| !control.caught) {
+            let text = format!("{} by {}: {}", control.id, control.caught_by, control.reason);
+            lines.push(format!("control not caught: {}", text::line(&text, text::LINE)));
+        }
     }
     for history in &cell.histories {
         lines.push(format!("evidence: {}", text::line(&history.path, text::LINE)));

@@ -44,12 +44,17 @@ impl Board {
         state.ended.insert(process, exit);
     }
 
-    /// The runner is about to send a signal to a process.
+    /// The runner is about to send a signal to a process. After SIGKILL (9) no other one counts:
+    /// it is what ends the process, whatever is sent before the end is seen.
     pub fn note_signalled(&self, process: Process, signal: i32) {
-        self.lock().signalled.insert(process, signal);
+        let mut state = self.lock();
+        let noted = state.signalled.entry(process).or_insert(signal);
+        if *noted != 9 {
+            *noted = signal;
+        }
     }
 
-    /// The last signal that the runner sent to a process, if any.
+    /// The signal that the runner sent to a process, if any: the last one, or SIGKILL.
     pub fn signalled(&self, process: &Process) -> Option<i32> {
         self.lock().signalled.get(process).copied()
     }
@@ -163,5 +168,21 @@ impl Board {
     /// Why the story is to be stopped, if it is.
     pub fn halted(&self) -> Option<String> {
         self.lock().halt.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_signal_counts_after_a_kill() {
+        let board = Board::default();
+        let process = Process { worker: String::from("consumer"), incarnation: 1 };
+        assert_eq!(board.signalled(&process), None);
+        for (sent, counts) in [(15, 15), (9, 9), (15, 9)] {
+            board.note_signalled(process.clone(), sent);
+            assert_eq!(board.signalled(&process), Some(counts));
+        }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -137,7 +137,10 @@ async fn run_unit(shared: Arc<Shared>, unit: Unit, index: usize) {
     }
     let begun = Instant::now();
     let steal = health::steal_ticks();
-    let trouble = guarded(&shared, unit, index, &recorder).await.err();
+    let on_stage = OnceLock::new();
+    let trouble = guarded(&shared, unit, index, &recorder, &on_stage).await.err();
+    // Waiting for servers is the run's time, not the unit's.
+    let played = on_stage.get().map_or(Duration::ZERO, Instant::elapsed);
     if let Some((cause, error)) = &trouble {
         recorder.record(Event::Trouble {
             cause: *cause,
@@ -147,7 +150,7 @@ async fn run_unit(shared: Arc<Shared>, unit: Unit, index: usize) {
     }
     record_health(&shared, &recorder, begun, steal);
     let sealed = recorder.seal();
-    let duration_ms = millis(begun.elapsed());
+    let duration_ms = millis(played);
     let ending = match (&trouble, sealed) {
         (Some((Cause::Cancelled, _)), _) => UnitEnding::Cancelled,
         (Some((_, error)), _) => UnitEnding::Trouble(error.to_string()),
@@ -159,13 +162,16 @@ async fn run_unit(shared: Arc<Shared>, unit: Unit, index: usize) {
     let run = UnitRun {
         history,
         sha256: sha256_of_file(&path).unwrap_or_default(),
-        started_ms: millis(begun.duration_since(shared.setup.epoch)),
+        started_ms: millis(on_stage.get().unwrap_or(&begun).duration_since(shared.setup.epoch)),
         duration_ms,
         waits: waits(&path),
     };
     shared.done.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), run);
-    let _ =
-        shared.notices.send(ProgressEvent::UnitEnded { unit: id, ending, took_ms: duration_ms });
+    // A unit that lacks a server or a worker never began: what it lacks has been said once.
+    if on_stage.get().is_some() {
+        let ended = ProgressEvent::UnitEnded { unit: id, ending, took_ms: duration_ms };
+        let _ = shared.notices.send(ended);
+    }
 }
 
 /// Leases, plays and clears up; an interruption ends it wherever it is.
@@ -174,6 +180,7 @@ async fn guarded(
     unit: Unit,
     index: usize,
     recorder: &Recorder,
+    on_stage: &OnceLock<Instant>,
 ) -> Result<(), (Cause, EnvError)> {
     let mut cancel = shared.setup.cancel.clone();
     let stop = async move {
@@ -183,7 +190,7 @@ async fn guarded(
         () = stop => {
             Err((Cause::Cancelled, EnvError::new("interrupted", "a signal ended the run early")))
         }
-        outcome = run_on_servers(shared, unit, index, recorder) => outcome,
+        outcome = run_on_servers(shared, unit, index, recorder, on_stage) => outcome,
     }
 }
 
@@ -192,6 +199,7 @@ async fn run_on_servers(
     unit: Unit,
     index: usize,
     recorder: &Recorder,
+    on_stage: &OnceLock<Instant>,
 ) -> Result<(), (Cause, EnvError)> {
     let environment = |error| (Cause::Environment, error);
     let server = shared.servers.lease(&unit.server, unit.lease).await.map_err(boot_failed)?;
@@ -205,6 +213,7 @@ async fn run_on_servers(
             return Err((Cause::Toolchain, error));
         }
     };
+    let _ = on_stage.set(Instant::now());
     let _ = shared.notices.send(ProgressEvent::UnitStarted {
         unit: unit.id.clone(),
         ordinal: index + 1,

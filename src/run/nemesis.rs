@@ -22,6 +22,7 @@ pub async fn hear(stage: Arc<Stage>, mut said: UnboundedReceiver<Said>) {
         match said {
             Said::Message(process, message) => message_came(&stage, process, message),
             Said::Garbage(process, why) => garbage_came(&stage, process, why),
+            Said::TooMuch(process, claims) => too_much_came(&stage, process, claims),
             Said::Ended(process, exit) => process_ended(&stage, process, exit),
         }
     }
@@ -32,6 +33,25 @@ fn garbage_came(stage: &Stage, process: Process, what: String) {
     let detail = format!("{process}: {what}");
     stage.recorder.record(Event::WorkerMisbehaved { process, what, log_tail });
     trouble(stage, Cause::RunnerError, "worker protocol", detail);
+}
+
+/// Ends a worker that says more than its scenario can come to.
+fn too_much_came(stage: &Stage, process: Process, claims: u64) {
+    if let Some(worker) = stage.worker(&process) {
+        stage.board.note_signalled(process.clone(), 9);
+        // One that has just been reaped has ended by itself.
+        let _ = worker.kill();
+    }
+    // A unit that was stopped already, at its delivery cap for one, has its reason.
+    if stage.board.halted().is_none() {
+        let limits = &stage.unit.limits;
+        let what = format!(
+            "it made more than {claims} claims, more than {} deliveries and {} s can come to, and \
+             was ended",
+            limits.deliveries, limits.deadline_s
+        );
+        garbage_came(stage, process, what);
+    }
 }
 
 fn process_ended(stage: &Stage, process: Process, exit: Exit) {

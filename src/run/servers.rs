@@ -17,17 +17,14 @@ use crate::env::engine::{Engine, ServerContainer, StartError};
 use crate::env::image::{self, ImageChoice, ResolvedImage};
 use crate::env::ledger::{self, Ledger};
 use crate::env::link::{BoundLink, Link};
-use crate::env::ports::free_port;
+use crate::env::ports::Ports;
 use crate::env::run_lock::Keep;
+use crate::env::settings::Settings;
 use crate::names::{BrokerKind, Grade, ServerKind};
 use crate::plan::{LeaseKind, ServerKey};
 use crate::reports::progress::ProgressEvent;
 use crate::wait::{self, Seen};
 
-/// Longest boot that is waited for; a busy machine needs several times what a quiet one does.
-const BOOT_DEADLINE: Duration = Duration::from_secs(120);
-/// Variable with another deadline, in seconds.
-pub const BOOT_DEADLINE_VARIABLE: &str = "ACKPROOF_BOOT_DEADLINE_S";
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Tries with other ports when somebody was quicker.
 const PORT_TRIES: u32 = 5;
@@ -42,6 +39,18 @@ pub struct BootSetup {
     pub run: String,
     pub labels: BTreeMap<String, String>,
     pub keep: Keep,
+    pub settings: Settings,
+    /// Shared by all servers of the run.
+    pub ports: Ports,
+    /// Becomes true when the run is to end early: what boots then is given up. Its sender has to
+    /// live as long as the run.
+    pub cancel: watch::Receiver<bool>,
+}
+
+impl BootSetup {
+    async fn cancelled(&self) {
+        let _ = self.cancel.clone().wait_for(|cancelled| *cancelled).await;
+    }
 }
 
 /// A running, ready and attested server.
@@ -191,6 +200,10 @@ async fn boot_and_tell(
     setup: &BootSetup,
     notices: &Notices,
 ) -> Result<Server, EnvError> {
+    if let Err(error) = &setup.engine {
+        // Nothing starts, and whoever looked for the engine has said why.
+        return Err(error.clone());
+    }
     let name = format!("{} {}", key.kind, key.pin);
     let _ = notices.send(ProgressEvent::ServerStarting { server: name.clone() });
     let booted = boot(key, index, setup).await;
@@ -203,19 +216,35 @@ async fn boot_and_tell(
 
 async fn boot(key: ServerKey, index: usize, setup: &BootSetup) -> Result<Server, EnvError> {
     let engine = setup.engine.as_ref().map_err(Clone::clone)?;
+    let image = tokio::select! {
+        image = image_of(&key, engine, setup) => image?,
+        () = setup.cancelled() => return Err(interrupted()),
+    };
+    let name = format!("ackproof-{}-{}-{index}", setup.run, key.kind);
     let mut last = None;
     for _ in 0..PORT_TRIES {
-        let link = BoundLink::bind().await?;
-        let addresses =
-            Addresses { link: link.port(), behind_link: free_port()?, observer: free_port()? };
+        if *setup.cancel.borrow() {
+            return Err(interrupted());
+        }
+        let link = match BoundLink::bind(setup.ports.for_listener()?).await {
+            Ok(link) => link,
+            Err(error) => {
+                last = Some(error.to_string());
+                continue;
+            }
+        };
+        let addresses = addresses(&key, link.port(), &setup.ports)?;
         let spec = server_spec(&key, addresses)?;
-        let image = image::resolve(engine, &spec, setup.images, setup.recipes.as_deref()).await?;
         let started = Instant::now();
-        let name = format!("ackproof-{}-{}-{index}", setup.run, key.kind);
-        match engine.start(&spec, &image.name, &name, &setup.labels, setup.keep).await {
+        // Not cut off by an interruption: what the engine is about to create must be known by its
+        // handle, or nobody would remove it.
+        let container =
+            engine.start(&spec, &image.name, &name, &setup.labels, &setup.settings, setup.keep);
+        match container.await {
             Ok(container) => {
                 let link = link.open(addresses.behind_link);
-                return finish(key, container, link, addresses, image, started).await;
+                let booting = Booting { key, container, link, addresses, image, started };
+                return booting.finish(setup).await;
             }
             Err(StartError::PortTaken(why)) => last = Some(why),
             Err(StartError::Env(error)) => return Err(error),
@@ -227,41 +256,81 @@ async fn boot(key: ServerKey, index: usize, setup: &BootSetup) -> Result<Server,
     ))
 }
 
-async fn finish(
+fn interrupted() -> EnvError {
+    EnvError::new("boot", "it was interrupted")
+}
+
+async fn image_of(
+    key: &ServerKey,
+    engine: &Engine,
+    setup: &BootSetup,
+) -> Result<ResolvedImage, EnvError> {
+    // Ports are chosen later, when nothing long stands between their choice and their use.
+    let spec = server_spec(key, Addresses { link: 0, behind_link: 0, observer: 0 })?;
+    image::resolve(engine, &spec, setup.images, setup.recipes.as_deref()).await
+}
+
+/// The observer reads a database on the port behind its link.
+fn addresses(key: &ServerKey, link: u16, ports: &Ports) -> Result<Addresses, EnvError> {
+    let behind_link = ports.free()?;
+    let observer = match broker_kind(key.kind) {
+        Some(_) => ports.free()?,
+        None => behind_link,
+    };
+    Ok(Addresses { link, behind_link, observer })
+}
+
+/// A server whose container was started and that is not known to be ready.
+struct Booting {
     key: ServerKey,
     container: ServerContainer,
     link: Link,
     addresses: Addresses,
     image: ResolvedImage,
     started: Instant,
-) -> Result<Server, EnvError> {
-    let port = match broker_kind(key.kind) {
-        Some(kind) => Port::Broker(
-            brokers::connect(kind, addresses).map_err(|e| EnvError::new("observer", e))?,
-        ),
-        None => Port::Ledger(Ledger::at(addresses.behind_link)),
-    };
-    let ready = ready(&port, &container).await;
-    let boot_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let attested = match ready {
-        Ok(()) => attest(&port, &container).await,
-        Err(error) => Err(error),
-    };
-    match attested {
-        Ok(attested) => {
-            Ok(Server { key, container, link, addresses, image, attested, boot_ms, port })
+}
+
+impl Booting {
+    /// Waits for it, asks for its version, and removes what does not get so far.
+    async fn finish(self, setup: &BootSetup) -> Result<Server, EnvError> {
+        let outcome = tokio::select! {
+            outcome = self.attested(setup.settings.boot_deadline) => outcome,
+            () = setup.cancelled() => Err(interrupted()),
+        };
+        let Self { key, container, link, addresses, image, .. } = self;
+        match outcome {
+            Ok((port, attested, boot_ms)) => {
+                Ok(Server { key, container, link, addresses, image, attested, boot_ms, port })
+            }
+            Err(error) => {
+                container.remove().await;
+                Err(error)
+            }
         }
-        Err(error) => {
-            container.remove().await;
-            Err(error)
-        }
+    }
+
+    async fn attested(&self, patience: Duration) -> Result<(Port, Attestation, u64), EnvError> {
+        let port = match broker_kind(self.key.kind) {
+            Some(kind) => Port::Broker(
+                brokers::connect(kind, self.addresses).map_err(|e| EnvError::new("observer", e))?,
+            ),
+            None => Port::Ledger(Ledger::at(self.addresses.behind_link)),
+        };
+        ready(&port, &self.container, patience).await?;
+        let boot_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let attested = attest(&port, &self.container).await?;
+        Ok((port, attested, boot_ms))
     }
 }
 
-async fn ready(port: &Port, container: &ServerContainer) -> Result<(), EnvError> {
+async fn ready(
+    port: &Port,
+    container: &ServerContainer,
+    patience: Duration,
+) -> Result<(), EnvError> {
     let name = format!("{} {}", container.spec().kind, container.spec().pin);
     let what = format!("{name} to be ready");
-    let outcome = wait::until(&what, Instant::now() + boot_deadline(), LOOK_EVERY, || async {
+    let outcome = wait::until(&what, Instant::now() + patience, LOOK_EVERY, || async {
         if let Some(end) = ended(container).await {
             return Seen::Done(Err(end));
         }
@@ -285,15 +354,12 @@ async fn ready(port: &Port, container: &ServerContainer) -> Result<(), EnvError>
         Ok(Err(end)) => end,
         Err(error) => error.to_string(),
     };
+    if let Ok(Some(line)) = container.full_disk().await {
+        let detail = format!("{why}; it ran out of disk space: {line}");
+        return Err(EnvError::new(format!("{name} never became ready"), detail));
+    }
     let tail = container.log_tail(12).await;
     Err(EnvError::new(format!("{name} never became ready"), format!("{why}; its log ends: {tail}")))
-}
-
-fn boot_deadline() -> Duration {
-    std::env::var(BOOT_DEADLINE_VARIABLE)
-        .ok()
-        .and_then(|seconds| seconds.parse().ok())
-        .map_or(BOOT_DEADLINE, Duration::from_secs)
 }
 
 /// Why a container is not running any more, if so.

@@ -213,8 +213,18 @@ async fn stands(stage: &Stage, topic: TopicRole, why: ReadWhy) -> Result<(), Env
     Ok(())
 }
 
+/// Whether the servers still run, and whether one of them has ever said that its disk is full.
 async fn containers(stage: &Stage) {
     for server in [&stage.server, &stage.database] {
+        match server.container.full_disk().await {
+            Ok(Some(line)) => {
+                stage.recorder.record(Event::DiskFull { server: server.key.kind, line });
+            }
+            Ok(None) => {}
+            Err(error) => {
+                nemesis::trouble(stage, Cause::Environment, "server log", error.to_string());
+            }
+        }
         match server.container.state().await {
             Ok(state) => stage.recorder.record(Event::Container(state)),
             Err(error) => {

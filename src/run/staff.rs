@@ -13,10 +13,10 @@ use crate::faults::EventRef;
 use crate::names::{BrokerKind, Properties, Role};
 use crate::suite::handler::rules_of;
 use crate::suite::model::WorkerSpec;
-use crate::workers::live::LiveWorker;
+use crate::workers::live::{Hearing, LiveWorker};
 use crate::workers::protocol::{
     Armed, BehaviourRule, BehaviourTable, BrokerAddress, DatabaseAddress, DeadLetter, Redrive,
-    Source, Start, Target, ToWorker, WorkItem,
+    Source, Start, Target, ToWorker, WorkItem, claims_max,
 };
 
 /// Id under which the redriver of a unit records its progress, the same in every incarnation.
@@ -45,6 +45,8 @@ pub async fn start_worker(stage: &Stage, name: &str) -> Result<Vec<Process>, Env
 pub async fn start_process(stage: &Stage, name: &str, process: Process) -> Result<(), EnvError> {
     let spec = spec(stage, name)?;
     let log = stage.logs.join(format!("{}-{}.stderr", process.worker, process.incarnation));
+    let hearing =
+        Hearing { said: stage.said.clone(), claims_max: claims_max(&stage.unit.limits), log: &log };
     let started_as = |pid| {
         stage.recorder.record(Event::WorkerStarted {
             process: process.clone(),
@@ -59,8 +61,7 @@ pub async fn start_process(stage: &Stage, name: &str, process: Process) -> Resul
         stage.program.clone(),
         process.clone(),
         &stage.mark,
-        &log,
-        stage.said.clone(),
+        hearing,
         started_as,
     )
     .await?;

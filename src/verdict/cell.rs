@@ -74,6 +74,7 @@ pub(super) fn report(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> C
         worker: cell.worker.clone(),
         pattern: cell.pattern.clone(),
         dead_letter_mode: cell.dead_letter_mode.clone(),
+        only_control: cell.only_control,
         outcome: decision.outcome,
         cause: decision.cause,
         reason: decision.reason,

@@ -1,4 +1,4 @@
-//! Validity of the evidence itself: right versions, no OOM, no error of environment or runner.
+//! Validity of the evidence itself: right versions, memory and disk enough, no other error.
 //! A unit of the plan and its history come in; problems with a closed cause come out, worst first.
 //! It must never look at what a check found: bad evidence stays bad, whatever it shows.
 
@@ -54,6 +54,7 @@ pub(super) fn problems(
     let mut problems = identity(unit, run_id, history);
     problems.extend(contradicted(&unit.scope.pins, history));
     problems.extend(out_of_memory(history));
+    problems.extend(out_of_space(history));
     problems.extend(troubles(history));
     problems.extend(containers(history));
     problems.extend(processes(unit, history));
@@ -193,6 +194,21 @@ fn out_of_memory(history: &History) -> Vec<Problem> {
         problems.push(Problem::new(Cause::Oom, why));
     }
     problems
+}
+
+/// A server whose disk is full fails in many ways; its own line about it explains the others.
+fn out_of_space(history: &History) -> Vec<Problem> {
+    let mut full = BTreeMap::new();
+    for event in history.events() {
+        if let Event::DiskFull { server, line } = event {
+            full.entry(*server).or_insert(line);
+        }
+    }
+    let problem = |(server, line)| {
+        let why = format!("the {server} container ran out of disk space: {line}");
+        Problem::new(Cause::Environment, why)
+    };
+    full.into_iter().map(problem).collect()
 }
 
 fn troubles(history: &History) -> Vec<Problem> {

@@ -98,7 +98,7 @@ async fn run_build(
     let mark = format!("build/{}/{}", std::process::id(), manifest.name);
     build.env(family::MARK, &mark);
     // Whatever ends this function, a signal included, ends what the build has started.
-    let _guard = EndFamily(mark);
+    let _guard = family::EndOnDrop(mark);
     let output = build.output().await.map_err(|e| EnvError::new(&what, e))?;
     if output.status.success() {
         return Ok(());
@@ -110,14 +110,6 @@ async fn run_build(
         &what,
         format!("`{}` ended with {}: {tail}", command.join(" "), output.status),
     ))
-}
-
-struct EndFamily(String);
-
-impl Drop for EndFamily {
-    fn drop(&mut self) {
-        family::end(&self.0);
-    }
 }
 
 /// SHA-256 over the paths and bytes of all inputs, in the order of their paths.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::fs::File as LogFile;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{ChildStderr, ChildStdin, ChildStdout};
+use std::process::{ChildStderr, ChildStdin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -30,8 +30,21 @@ pub enum Said {
     Message(Process, FromWorker),
     /// It broke the protocol; nothing more is read from it.
     Garbage(Process, String),
+    /// It made this many claims and goes on; nothing more is read from it.
+    TooMuch(Process, u64),
     /// It has ended and was reaped; all of its lines came before.
     Ended(Process, Exit),
+}
+
+/// Where a worker's words go, and how many of them are taken.
+#[derive(Debug)]
+pub struct Hearing<'a> {
+    /// What it says on standard output.
+    pub said: UnboundedSender<Said>,
+    /// Claims after which it is heard no more.
+    pub claims_max: u64,
+    /// File for its standard error.
+    pub log: &'a Path,
 }
 
 /// A worker process that was started.
@@ -47,8 +60,8 @@ pub struct LiveWorker {
 }
 
 impl LiveWorker {
-    /// Starts a worker; what it says goes to `said`, its stderr to the file at `log`. `started_as`
-    /// learns its process id before anything that it says can arrive.
+    /// Starts a worker that is heard as `hearing` says. `started_as` learns its process id before
+    /// anything that it says can arrive.
     ///
     /// # Errors
     /// When the program cannot be started or its log cannot be written.
@@ -57,12 +70,12 @@ impl LiveWorker {
         mut program: Program,
         process: Process,
         mark: &str,
-        log: &Path,
-        said: UnboundedSender<Said>,
+        hearing: Hearing<'_>,
         started_as: impl FnOnce(u32) + Send,
     ) -> Result<Self, EnvError> {
         let what = format!("worker {process}");
         let error = |e: &dyn std::fmt::Display| EnvError::new(&what, e);
+        let Hearing { said, claims_max, log } = hearing;
         let log = LogFile::create(log).map_err(|e| error(&e))?;
         let mark = format!("{mark}/{process}");
         program.env.insert(family::MARK.to_owned(), mark.clone());
@@ -82,7 +95,7 @@ impl LiveWorker {
         let (name, sender) = (process.clone(), said.clone());
         let (all_said, end_of_lines) = oneshot::channel();
         std::thread::spawn(move || {
-            read_lines(started.stdout, &name, &sender);
+            read_lines(started.stdout, &name, &sender, claims_max);
             let _ = all_said.send(());
         });
         let name = process.clone();
@@ -169,8 +182,9 @@ fn write_lines(mut stdin: ChildStdin, outbox: &std::sync::mpsc::Receiver<String>
     // Dropping the handle closes the worker's stdin, which tells it to exit.
 }
 
-fn read_lines(stdout: ChildStdout, process: &Process, said: &UnboundedSender<Said>) {
+fn read_lines(stdout: impl Read, process: &Process, said: &UnboundedSender<Said>, claims_max: u64) {
     let mut reader = BufReader::new(stdout);
+    let mut claims = 0;
     loop {
         let mut line = Vec::new();
         let limit = LINE_BYTES_MAX as u64 + 1;
@@ -185,15 +199,17 @@ fn read_lines(stdout: ChildStdout, process: &Process, said: &UnboundedSender<Sai
                 .map_err(|e| format!("stdout line is not UTF-8: {e}"))
                 .and_then(|text| parse(text.trim_end_matches(['\n', '\r'])))
         };
-        let garbage = message.is_err();
+        claims += 1;
         let said_this = match message {
+            Ok(_) if claims > claims_max => Said::TooMuch(process.clone(), claims_max),
             Ok(message) => Said::Message(process.clone(), message),
             Err(why) => Said::Garbage(process.clone(), why),
         };
+        let heard_out = !matches!(said_this, Said::Message(..));
         if said.send(said_this).is_err() {
             return;
         }
-        if garbage {
+        if heard_out {
             // Read on so that the worker never blocks on a full pipe, but believe nothing more.
             let _ = std::io::copy(&mut reader, &mut std::io::sink());
             return;
@@ -239,4 +255,35 @@ fn shorten(line: &str) -> String {
     let head: String = chars[..HEAD].iter().collect();
     let end: String = chars[chars.len() - END..].iter().collect();
     format!("{head} … {end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(text: &str, claims_max: u64) -> Vec<Said> {
+        let process = Process { worker: String::from("consumer"), incarnation: 1 };
+        let (said, mut hearing) = tokio::sync::mpsc::unbounded_channel();
+        read_lines(text.as_bytes(), &process, &said, claims_max);
+        drop(said);
+        std::iter::from_fn(|| hearing.try_recv().ok()).collect()
+    }
+
+    #[test]
+    fn claims_are_taken_up_to_the_cap_and_not_one_more() {
+        let line = "{\"type\":\"rebalance\",\"kind\":\"lost\",\"partitions\":[]}\n";
+        let all = heard(&line.repeat(5), 5);
+        assert!(all.len() == 5 && all.iter().all(|s| matches!(s, Said::Message(..))), "{all:?}");
+        let cut = heard(&line.repeat(1000), 5);
+        assert_eq!(cut.len(), 6, "{cut:?}");
+        assert!(matches!(cut[5], Said::TooMuch(_, 5)), "{cut:?}");
+    }
+
+    #[test]
+    fn garbage_is_garbage_below_and_beyond_the_cap() {
+        for cap in [0, 9] {
+            let heard = heard("no message\n{\"type\":\"ready\"}\n", cap);
+            assert!(matches!(heard.as_slice(), [Said::Garbage(..)]), "{heard:?}");
+        }
+    }
 }

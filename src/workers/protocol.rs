@@ -8,12 +8,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::names::{BrokerKind, CallOutcome, Operation, Point, Position, Properties, Role};
 use crate::suite::handler::{Behaviour, HandlerRule};
-use crate::suite::model::{OnDeadLetterFailure, SubscriptionType};
+use crate::suite::model::{Limits, OnDeadLetterFailure, SubscriptionType};
 
 /// Version of the protocol that this runner speaks.
 pub const PROTOCOL_VERSION: u32 = 1;
 /// Longest line that is taken from a worker, in bytes; a longer one breaks the protocol.
 pub const LINE_BYTES_MAX: usize = 64 * 1024;
+
+/// Claims that one delivery may come to: every point of every pattern and the results of its calls
+/// are fewer than this.
+const CLAIMS_PER_DELIVERY: u64 = 16;
+/// Claims a second of the scenario's deadline: a call that fails is tried again every so often.
+const CLAIMS_PER_SECOND: u64 = 100;
+/// Claims that belong to neither: hello, options, ready, rebalances, bye.
+const CLAIMS_BESIDE: u64 = 1000;
+
+/// Claims that one worker process may make in a scenario with these limits.
+pub fn claims_max(limits: &Limits) -> u64 {
+    let of_deliveries = limits.deliveries.saturating_mul(CLAIMS_PER_DELIVERY);
+    let of_time = u64::from(limits.deadline_s) * CLAIMS_PER_SECOND;
+    of_deliveries.saturating_add(of_time).saturating_add(CLAIMS_BESIDE)
+}
 
 /// Runner to worker.
 #[derive(Debug, Clone, Serialize)]
@@ -217,6 +232,13 @@ mod tests {
             "redelivery_count":null,"position":"u-orders/0@6","held":true}"#;
         let message = parse(&line.replace('\n', "")).expect("a message");
         assert!(matches!(message, FromWorker::At { point: Point::BeforeAck, held: true, .. }));
+    }
+
+    #[test]
+    fn the_cap_of_claims_follows_from_the_limits() {
+        let cap = |deliveries, deadline_s| claims_max(&Limits { deadline_s, deliveries });
+        assert_eq!(cap(200, 60), 16 * 200 + 100 * 60 + 1000);
+        assert_eq!(cap(u64::MAX, 1), u64::MAX);
     }
 
     #[test]

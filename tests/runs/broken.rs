@@ -62,7 +62,102 @@ fn without_an_engine_every_cell_says_what_to_do() {
         assert_eq!(cell["outcome"], "inconclusive", "{cell:#}");
         assert_eq!(cell["cause"], "environment", "{cell:#}");
     }
-    assert!(ended.stdout.contains("DOCKER_HOST"), "{}", ended.stdout);
+    // What every cell lacks is said once, to whoever watches and to whoever reads the end.
+    for text in [&ended.stdout, &ended.stderr] {
+        assert_eq!(text.matches("DOCKER_HOST").count(), 1, "{text}");
+    }
+    let cells = ended.cells().len();
+    assert!(ended.stdout.contains(&format!("\n{cells} cells\n")), "{}", ended.stdout);
+    assert_eq!(ended.text("summary.md").matches("next: ").count(), 1);
+}
+
+/// Standard output to a device that is always full.
+fn to_a_full_device(arguments: &[&str]) -> Ended {
+    let (mut ours, out) = command(arguments);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    ended(ours.stdout(full).output().expect("it runs"), out)
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_no_success() {
+    let engine = [("DOCKER_HOST", "unix:///nonexistent/ackproof-test.sock")];
+    let judged = run_with(&["run", "suites"], &engine);
+    let evidence = judged.out.path().to_str().expect("UTF-8");
+    for arguments in [
+        &["plan", "suites"][..],
+        &["plan", "suites", "--json"],
+        &["validate", "suites"],
+        &["judge", evidence],
+        &["--help"],
+        &["--version"],
+    ] {
+        let ended = to_a_full_device(arguments);
+        ended.expect_code(3);
+        assert!(ended.stderr.contains("cannot be written to standard output"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("os error 28"), "{}", ended.stderr);
+    }
+    // What was wrong before stays what it was.
+    let ended = to_a_full_device(&["validate", "fixtures/suites/invalid/no-kind.yaml"]);
+    ended.expect_code(2);
+    assert!(ended.stderr.contains("cannot be written"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_nobody_s_failure() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let (mut ours, out) = command(&["plan", "suites"]);
+    let ended = ended(ours.stdout(writer).output().expect("it runs"), out);
+    ended.expect_code(0);
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn variables_that_cannot_be_read_are_all_named_and_nothing_is_run() {
+    let variables = [("ACKPROOF_PORTS", "30000-20000"), ("ACKPROOF_DATA_SIZE_MB", "64MB")];
+    for verb in [&["run", "suites"][..], &["images", "suites", "--boot"]] {
+        let ended = run_with(verb, &variables);
+        ended.expect_code(2);
+        for (name, value) in variables {
+            assert!(ended.stderr.contains(&format!("{name}=\"{value}\"")), "{}", ended.stderr);
+        }
+        assert!(!ended.path("plan.json").exists());
+    }
+}
+
+/// A range that holds the ports of the database and not those of the broker as well.
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn ports_that_the_user_fixed_are_the_only_ones() {
+    let narrow =
+        run_with(&["run", "suites", "--filter", KAFKA_STORY], &[("ACKPROOF_PORTS", "19200-19202")]);
+    narrow.expect_code(3).expect_strict_xml();
+    expect_cause(&narrow, "at-least-once/sigkill-before-ack@kafka", "environment");
+    for words in ["ACKPROOF_PORTS=19200-19202", "wider range"] {
+        assert!(narrow.stdout.contains(words), "{}", narrow.stdout);
+    }
+    let enough = run_with(
+        &["run", "suites", "--filter", KAFKA_STORY, "--keep"],
+        &[("ACKPROOF_PORTS", "19200-19209")],
+    );
+    let report = enough.report();
+    let label = format!("label=dev.ackproof.run={}", report["run"]["id"].as_str().expect("an id"));
+    let ports = docker(&["ps", "--filter", &label, "--format", "{{.Ports}}"]);
+    let ids = docker(&["ps", "-q", "--filter", &label]);
+    let links: Vec<String> = ids
+        .lines()
+        .map(|id| docker(&["inspect", "--format", "{{.Config.Env}}", id]))
+        .filter_map(|env| Some(env.split("LINK://127.0.0.1:").nth(1)?.split(',').next()?.into()))
+        .collect();
+    run(&["clean", "--all"]).expect_code(0);
+    enough.expect_code(0);
+    let published = ports
+        .split("127.0.0.1:")
+        .skip(1)
+        .map(|rest| rest[..rest.find('-').expect("->")].to_owned());
+    let all: Vec<u16> = published.chain(links).map(|port| port.parse().expect("a port")).collect();
+    assert_eq!(all.len(), 4, "{ports}");
+    assert!(all.iter().all(|port| (19200..=19209).contains(port)), "{all:?}");
 }
 
 #[test]
@@ -145,6 +240,8 @@ fn a_server_that_never_gets_ready_is_named_with_the_end_of_its_log() {
     docker(&["rmi", "ackproof/postgres:17.98"]);
     ended.expect_code(3).expect_strict_xml();
     expect_cause(&ended, "violations/control-that-passes", "environment");
+    // Its story never began: the wait for the server is no time of the cell.
+    assert_eq!(ended.cell("violations/control-that-passes")["duration_ms"], 0);
 }
 
 #[test]

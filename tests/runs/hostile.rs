@@ -15,6 +15,7 @@ fn a_worker_behind_a_launcher_works_and_dies_with_it() {
     let links = findings.iter().find(|f| f["check"] == "links_only").expect("links_only");
     // The shell has no socket: what was seen are the sockets of its child.
     assert!(links["examined"].as_u64() > Some(0), "{links:#}");
+    forget("behind-a-launcher");
 }
 
 #[test]
@@ -27,6 +28,7 @@ fn hostile_workers_are_named_and_the_reports_stay_readable() {
         ("dies-at-start", "runner_error", "cannot load the client library"),
         ("silent", "runner_error", "has not said hello"),
         ("wrong-version", "wrong_version", "0.0.1"),
+        ("flood", "runner_error", "it made more than"),
     ] {
         let folder = format!("fixtures/hostile/{worker}");
         let story = "id(at-least-once/sigkill-before-ack@kafka*)";
@@ -42,5 +44,12 @@ fn hostile_workers_are_named_and_the_reports_stay_readable() {
         let report = ended.report();
         let id = report["run"]["id"].as_str().expect("an id");
         assert_eq!(left_of(id), Vec::<String>::new());
+        forget(&format!("hostile-{worker}"));
     }
+}
+
+/// Takes a worker out of the cache that nobody will ask for again.
+fn forget(worker: &str) {
+    let folder = ackproof::workers::build::cache_folder().join("workers").join(worker);
+    std::fs::remove_dir_all(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
 }

@@ -98,6 +98,29 @@ fn deaths_that_the_runner_did_not_cause_are_no_evidence() {
 }
 
 #[test]
+fn a_server_whose_disk_is_full_is_no_evidence_and_explains_what_else_went_wrong() {
+    let line = "ERROR:  could not extend file \"base/1/2\": No space left on device";
+    let full = || Event::DiskFull { server: ServerKind::Postgres, line: line.to_owned() };
+    let reason = format!("the postgres container ran out of disk space: {line}");
+    with(Cause::Environment, &reason, full());
+    // Neither a violated check nor what the worker did about it comes before the cause.
+    inconclusive(Cause::Environment, &reason, |world| {
+        world.tell(SUBJECT, |story| {
+            doubled(story)
+                .and(trouble(Cause::RunnerError))
+                .and(ends("consumer/2", Exit::Code(1), None))
+                .and(full())
+        });
+    });
+    inconclusive(Cause::BaselineFailed, &reason, |world| {
+        world.tell(BASELINE, |story| story.and(full()));
+    });
+    inconclusive(Cause::Environment, &format!("control no-inbox: {reason}"), |world| {
+        world.tell(CONTROL, |story| story.and(full()));
+    });
+}
+
+#[test]
 fn a_history_must_be_whole_and_the_units_own() {
     inconclusive(Cause::RunnerError, "cannot be used: torn", |world| {
         world.unreadable.insert(SUBJECT.to_owned(), String::from("torn"));

@@ -11,6 +11,9 @@ use crate::names::ServerKind;
 /// Where the image declares its volume; the named data volume is mounted there.
 const DATA_PATH: &str = "/var/lib/kafka/data";
 
+/// The words of the system's error in a Java exception.
+const FULL_DISK: &[&str] = &["No space left on device"];
+
 /// Base64url of sixteen bytes: a restart on the same volume must find the same cluster id.
 const CLUSTER_ID: &str = "YWNrcHJvb2YtY2x1c3Rlcg";
 
@@ -97,6 +100,7 @@ pub fn server_spec(
         env: environment(settings, addresses)?,
         ports: vec![(addresses.behind_link, LINK_PORT), (addresses.observer, OBSERVER_PORT)],
         data_path: DATA_PATH.to_owned(),
+        full_disk: FULL_DISK,
         attest_command: Some(super::attest::command()),
     })
 }

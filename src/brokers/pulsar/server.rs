@@ -13,6 +13,10 @@ const SERVICE_PORT: u16 = 6650;
 /// Admin REST inside the container: the observer's only way in.
 const ADMIN_PORT: u16 = 8080;
 
+/// The words of the system's error, and those of the bookie, which stops to write before that. (It
+/// warns in similar words of a disk that is almost full.)
+const FULL_DISK: &[&str] = &["No space left on device", "is out-of-space"];
+
 /// Rewrites the configuration from the environment (idempotent, so a restart works), then becomes
 /// the server. No functions worker, no stream storage.
 const START: &str = "bin/apply-config-from-env.py conf/standalone.conf \
@@ -67,6 +71,7 @@ pub fn server_spec(
         env: environment(settings)?,
         ports: vec![(addresses.behind_link, SERVICE_PORT), (addresses.observer, ADMIN_PORT)],
         data_path: "/pulsar/data".to_owned(),
+        full_disk: FULL_DISK,
         // The admin interface names the version that runs.
         attest_command: None,
     })
