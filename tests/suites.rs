@@ -216,7 +216,9 @@ fn the_matrix_in_the_readme_is_one() {
     let readme = std::fs::read_to_string("README.md").unwrap();
     let blocks: Vec<&str> =
         readme.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    let (whole, matrix, fragments) = (blocks[0], blocks[1], blocks[2]);
+    let block = |part: &str| *blocks.iter().find(|block| block.contains(part)).unwrap();
+    let (whole, matrix, fragments) =
+        (blocks[0], block("\n    matrix:"), block("kind: fragments\n"));
     let between = |from: &str, to: &str| {
         let start = whole.find(from).unwrap();
         &whole[start..start + whole[start..].find(to).unwrap()]
