@@ -52,7 +52,6 @@ pub struct CellPart {
     pub about: String,
     pub property: String,
     /// Variables and axes of the scenario with their values here; empty for most.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, String>,
     pub clauses: Vec<String>,
     pub level: Level,

@@ -79,9 +79,8 @@ impl Loaded {
         suites.chain(pins).chain(profiles).chain(deviations).chain(manifests)
     }
 
-    /// SHA-256 over path and bytes of suites, fragments, pins, profiles and deviations, in the order
-    /// of their paths.
-    /// Lengths go in front, so that no two sets of files can look alike.
+    /// SHA-256 over path and bytes of suites, fragments, pins, profiles and deviations, in the
+    /// order of their paths. Lengths go in front, so that no two sets of files can look alike.
     pub fn hash(&self) -> String {
         let suites = self.suites.iter().map(|read| &read.source);
         let pins = self.pins.iter().map(|read| &read.source);
