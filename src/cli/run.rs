@@ -4,10 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::sync::{mpsc, watch};
 
+use super::fail_fast::FirstFailure;
+use super::select::Selected;
 use super::{evidence, exit, output, select};
 use crate::env::EnvError;
 use crate::env::engine::Engine;
@@ -18,7 +21,7 @@ use crate::plan::{Plan, Request};
 use crate::reports;
 use crate::reports::progress::{Progress, ProgressEvent};
 use crate::run::Notices;
-use crate::run::execute::{Executed, ReadyWorker, Setup, execute};
+use crate::run::execute::{Onward, ReadyWorker, Setup, execute};
 use crate::run::servers::BootSetup;
 use crate::suite::manifest::Manifest;
 use crate::verdict::{Host, RunRecord};
@@ -30,28 +33,55 @@ pub struct Options {
     pub paths: Vec<PathBuf>,
     pub workers: PathBuf,
     pub request: Request,
+    pub manner: Manner,
+    pub command: Vec<String>,
+}
+
+/// How a plan is run, whatever it holds.
+#[derive(Debug)]
+pub struct Manner {
     pub out: PathBuf,
     pub images: ImageChoice,
     pub keep: Keep,
     pub jobs: Option<usize>,
-    pub command: Vec<String>,
+    pub on_failure: OnFailure,
+    pub known: Known,
+}
+
+/// What a run does when a cell has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    GoOn,
+    StartNoMore,
+}
+
+/// What a known deviation counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    Tolerated,
+    Failure,
 }
 
 /// Runs everything that was asked for and reports on it.
 pub async fn run(options: Options) -> u8 {
-    let epoch = Instant::now();
     let selected = match select::select(&options.paths, &options.workers, options.request.clone()) {
         Ok(selected) => selected,
         Err(problems) => return select::report(&problems),
     };
-    let out = match evidence::prepare(&options.out) {
+    run_selected(&options.manner, options.command, &selected).await
+}
+
+/// Runs a plan that is made already.
+pub async fn run_selected(manner: &Manner, command: Vec<String>, selected: &Selected) -> u8 {
+    let epoch = Instant::now();
+    let out = match evidence::prepare(&manner.out) {
         Ok(out) => out,
         Err(error) => {
             output::message(&format!("cannot use --out: {error}"));
             return exit::USAGE;
         }
     };
-    match run_plan(&options, &out.path, &selected.plan, &selected.manifests, epoch).await {
+    match run_plan(manner, command, &out.path, selected, epoch).await {
         Ok(code) => code,
         Err(error) => {
             output::message(&error);
@@ -61,13 +91,13 @@ pub async fn run(options: Options) -> u8 {
 }
 
 async fn run_plan(
-    options: &Options,
+    manner: &Manner,
+    command: Vec<String>,
     out: &Path,
-    plan: &Plan,
-    manifests: &[(Manifest, PathBuf)],
+    Selected { plan, manifests }: &Selected,
     epoch: Instant,
 ) -> Result<u8, String> {
-    let lock = RunLock::take(options.keep).map_err(|e| e.to_string())?;
+    let lock = RunLock::take(manner.keep).map_err(|e| e.to_string())?;
     evidence::write(out, evidence::PLAN, plan).map_err(|e| e.to_string())?;
     let started = jiff::Timestamp::now().to_string();
     let (notices, showing) = show_progress();
@@ -78,28 +108,54 @@ async fn run_plan(
     if let Ok(engine) = &engine {
         sweep_dead_runs(engine, &notices).await;
     }
+    let mut record = RunRecord {
+        version: evidence::RUN_VERSION,
+        id: lock.id().to_owned(),
+        started,
+        ackproof: env!("CARGO_PKG_VERSION").to_owned(),
+        command,
+        host: host(engine.as_ref().ok()),
+        duration_ms: 0,
+        cancelled: false,
+        stopped_after: None,
+        strict: manner.known == Known::Failure,
+        servers: Vec::new(),
+        units: BTreeMap::new(),
+    };
+    let first_failure = Arc::new(FirstFailure::of(plan, out, record.clone()));
     let setup = Setup {
         boot: BootSetup {
             engine: engine.clone(),
-            images: options.images,
+            images: manner.images,
             recipes: recipes_folder(),
             run: lock.id().to_owned(),
             labels: lock.labels(),
-            keep: options.keep,
+            keep: manner.keep,
         },
         out: out.to_owned(),
-        jobs: options.jobs.unwrap_or_else(|| cpus() * 4),
+        jobs: manner.jobs.unwrap_or_else(|| cpus() * 4),
         // Without an engine nothing can run, and a build would only delay that answer.
         workers: match &engine {
             Ok(_) => build_workers(plan, manifests, &notices, cancel.clone()).await,
             Err(_) => BTreeMap::new(),
         },
         cancel,
+        after_unit: match (manner.on_failure, &first_failure) {
+            (OnFailure::GoOn, _) => Box::new(|_| Onward::Continue),
+            (OnFailure::StartNoMore, first) => {
+                let first = Arc::clone(first);
+                Box::new(move |unit| first.unit_ended(unit))
+            }
+        },
         epoch,
     };
     let executed = execute(plan, setup, notices).await.map_err(|e| e.to_string())?;
     showing.await.map_err(|e| e.to_string())?;
-    let record = record(options, &lock, started, epoch, engine.as_ref().ok(), executed);
+    record.duration_ms = u64::try_from(epoch.elapsed().as_millis()).unwrap_or(u64::MAX);
+    record.cancelled = executed.cancelled;
+    record.stopped_after = first_failure.cell();
+    record.servers = executed.servers;
+    record.units = executed.units;
     evidence::write(out, evidence::RUN, &record).map_err(|e| {
         format!("the run has ended and cannot be judged: {e}; free what is lacking and run again")
     })?;
@@ -215,28 +271,6 @@ fn cancel_on_signal() -> watch::Receiver<bool> {
         std::future::pending::<()>().await;
     });
     receiver
-}
-
-fn record(
-    options: &Options,
-    lock: &RunLock,
-    started: String,
-    epoch: Instant,
-    engine: Option<&Engine>,
-    executed: Executed,
-) -> RunRecord {
-    RunRecord {
-        version: evidence::RUN_VERSION,
-        id: lock.id().to_owned(),
-        started,
-        ackproof: env!("CARGO_PKG_VERSION").to_owned(),
-        command: options.command.clone(),
-        host: host(engine),
-        duration_ms: u64::try_from(epoch.elapsed().as_millis()).unwrap_or(u64::MAX),
-        cancelled: executed.cancelled,
-        servers: executed.servers,
-        units: executed.units,
-    }
 }
 
 fn host(engine: Option<&Engine>) -> Host {
