@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::checks::Finding;
 use crate::names::{BrokerKind, Cause, Grade, Level, Outcome, ServerKind};
-use crate::plan::ClientPin;
+use crate::plan::{ClientPin, LeftOut};
 use crate::suite::deviations::Occurs;
 use crate::suite::manifest::Lack;
 use crate::suite::model::Defect;
 
 mod bracket;
 mod cell;
+pub mod command;
 mod control;
 mod judged;
 mod judgement;
@@ -23,7 +24,7 @@ mod landing;
 mod numbers;
 mod validity;
 
-pub use judgement::judge;
+pub use judgement::{fails, judge};
 
 /// Version of the report document.
 pub const REPORT_VERSION: u32 = 2;
@@ -42,6 +43,10 @@ pub struct RunRecord {
     pub duration_ms: u64,
     /// Set when a signal ended the run early.
     pub cancelled: bool,
+    /// `--fail-fast`: the cell that failed and after which no unit was started.
+    pub stopped_after: Option<String>,
+    /// `--strict`: a known deviation that shows counts as a failure.
+    pub strict: bool,
     pub servers: Vec<ServerRun>,
     /// By unit id; a unit that is missing never started.
     pub units: BTreeMap<String, UnitRun>,
@@ -106,6 +111,12 @@ pub struct RunInfo {
     pub host: Host,
     pub duration_ms: u64,
     pub cancelled: bool,
+    /// The cell that failed and after which no unit was started.
+    pub stopped_after: Option<String>,
+    /// Known deviations count as failures.
+    pub strict: bool,
+    /// Cells that were left out; with any, the profile is only partly shown.
+    pub left_out: Vec<LeftOut>,
     pub suite_hash: String,
     /// SHA-256 over the paths and hashes of `plan.json`, `run.json` and all histories.
     pub root_hash: String,

@@ -17,12 +17,13 @@ use ackproof::verdict::{RunReport, Summary};
 use quick_xml::events::Event;
 use serde_json::Value;
 
-const SAMPLES: [&str; 6] = [
+const SAMPLES: [&str; 7] = [
     "pass-with-hazard",
     "fail-with-lost-event",
     "inconclusive-each-cause",
     "unsupported",
     "known",
+    "strict-and-partial",
     "hostile-strings",
 ];
 
@@ -89,6 +90,7 @@ fn each_outcome_becomes_its_own_junit_ending() {
     let ending = |name: &str| endings(&junit::render(&sample(name)).unwrap());
     assert_eq!(ending("pass-with-hazard"), [[""; 0]; 2]);
     assert_eq!(ending("known"), [[""; 0]]);
+    assert_eq!(ending("strict-and-partial"), [["failure"]]);
     assert_eq!(ending("fail-with-lost-event"), [["failure"]]);
     // All of it unsupported: one more test case says that nothing was decided.
     assert_eq!(ending("unsupported"), [["skipped"], ["error"]]);

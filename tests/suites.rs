@@ -60,9 +60,12 @@ fn the_quick_plan_is_the_one_of_its_golden() {
         profile: Some("quick".to_owned()),
         sets: vec!["current".to_owned(), "previous".to_owned()],
         overrides: Vec::new(),
-        filter: None,
+        filters: Vec::new(),
         subjects: Subjects::Scenarios,
         seed: 1,
+        repeat: std::num::NonZeroU32::MIN,
+        shard: None,
+        without: Vec::new(),
         manifests: vec![manifest::load(Path::new(&format!("{VALID}/worker.yaml"))).unwrap()],
     };
     let plan = cli::plan::plan(&["suites"], request).unwrap();
@@ -80,9 +83,12 @@ fn the_table_of_a_plan_names_what_is_known_and_what_is_expected_by_version() {
         profile: None,
         sets: vec!["old".to_owned()],
         overrides: Vec::new(),
-        filter: Some("id(example/by-version)".to_owned()),
+        filters: vec!["id(example/by-version)".to_owned()],
         subjects: Subjects::Scenarios,
         seed: 1,
+        repeat: std::num::NonZeroU32::MIN,
+        shard: None,
+        without: Vec::new(),
         manifests: Vec::new(),
     };
     let table = cli::plan::table(&cli::plan::plan(&[VALID], request).unwrap());

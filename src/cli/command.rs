@@ -2,11 +2,14 @@
 //! Arguments come in; the exit code of the verb comes out.
 //! It must never interpret a suite or a report: it only says who does.
 
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use super::{clean, doctor, exit, images, judge, output, plan, run, select, validate};
+use super::run::{Known, Manner, OnFailure};
+use super::{clean, completions, doctor, exit, images, judge, list, output, plan};
+use super::{rerun, run, select, validate, verify};
 use crate::env::image::ImageChoice;
 use crate::env::run_lock::Keep;
 use crate::env::sweep::SweepScope;
@@ -23,11 +26,58 @@ struct Command {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Run suites on real servers and write reports.
-    Run(RunArguments),
-    /// Recompute the verdicts of a run from its recorded evidence.
+    Run {
+        #[command(flatten)]
+        selection: Selection,
+        #[command(flatten)]
+        chance: Chance,
+        /// Where evidence and reports go.
+        #[arg(long, default_value = "ackproof-out")]
+        out: PathBuf,
+        #[command(flatten)]
+        manner: MannerArguments,
+    },
+    /// Run again what failed or was inconclusive in an earlier run, with the same seeds.
+    Rerun {
+        /// Output directory of the earlier run.
+        #[arg(default_value = "ackproof-out")]
+        dir: PathBuf,
+        /// Folder of a worker (it has a worker.yaml), or of several such folders.
+        #[arg(long, default_value = select::WORKERS)]
+        workers: PathBuf,
+        /// Where evidence and reports go; not the earlier run's directory.
+        #[arg(long, default_value = "ackproof-rerun")]
+        out: PathBuf,
+        #[command(flatten)]
+        manner: MannerArguments,
+    },
+    /// Recompute the verdicts of a run from its recorded evidence, and write the reports anew.
     Judge {
         /// Output directory of the run.
         dir: PathBuf,
+    },
+    /// Say whether a report follows from the evidence beside it; writes nothing.
+    Verify {
+        /// The report.json of a run, with its evidence in the same folder.
+        report: PathBuf,
+        /// The root hash that the evidence must have, from wherever it was noted down.
+        #[arg(long, value_name = "ROOTHASH")]
+        expect: Option<verify::RootHash>,
+    },
+    /// List scenarios, or which clauses of the delivery contract they show.
+    List {
+        /// Suite files or folders.
+        #[arg(default_value = "suites")]
+        paths: Vec<PathBuf>,
+        /// Only scenarios of a profile of the suites.
+        #[arg(long)]
+        profile: Option<String>,
+        /// Clause by clause, with the clauses that no scenario shows.
+        #[arg(long)]
+        contract: bool,
+        /// Print a JSON document.
+        #[arg(long)]
+        json: bool,
     },
     /// Say every problem of every suite file.
     Validate {
@@ -39,6 +89,8 @@ enum Verb {
     Plan {
         #[command(flatten)]
         selection: Selection,
+        #[command(flatten)]
+        chance: Chance,
         /// Print the whole plan as JSON.
         #[arg(long)]
         json: bool,
@@ -62,15 +114,16 @@ enum Verb {
         #[arg(long)]
         all: bool,
     },
+    /// Print what a shell needs to complete verbs and options.
+    Completions {
+        /// The shell that is to read it.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
 }
 
 #[derive(Debug, Args)]
-struct RunArguments {
-    #[command(flatten)]
-    selection: Selection,
-    /// Where evidence and reports go.
-    #[arg(long, default_value = "ackproof-out")]
-    out: PathBuf,
+struct MannerArguments {
     /// Which images to use.
     #[arg(long, value_enum, default_value = "auto")]
     images: ImageChoice,
@@ -79,7 +132,26 @@ struct RunArguments {
     keep: bool,
     /// How many units run side by side; 4 for each core by default.
     #[arg(long)]
-    jobs: Option<std::num::NonZeroUsize>,
+    jobs: Option<NonZeroUsize>,
+    /// Start no other unit once a cell has failed; what is missing is inconclusive.
+    #[arg(long)]
+    fail_fast: bool,
+    /// A known deviation that shows counts as a failure.
+    #[arg(long)]
+    strict: bool,
+}
+
+impl MannerArguments {
+    fn manner(self, out: PathBuf) -> Manner {
+        Manner {
+            out,
+            images: self.images,
+            keep: if self.keep { Keep::Everything } else { Keep::Nothing },
+            jobs: self.jobs.map(NonZeroUsize::get),
+            on_failure: if self.fail_fast { OnFailure::StartNoMore } else { OnFailure::GoOn },
+            known: if self.strict { Known::Failure } else { Known::Tolerated },
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -96,29 +168,61 @@ struct Selection {
     /// Which versions: a set of pins.yaml; may be given more than once.
     #[arg(long = "set", value_delimiter = ',')]
     sets: Vec<String>,
-    /// Which scenarios: `id(GLOB)` over `property/scenario`.
-    #[arg(long)]
-    filter: Option<String>,
+    /// Another version of one server in every set, as `kafka=4.4.0`; may be given more than once.
+    #[arg(long = "pin", value_name = "SERVER=VERSION", value_delimiter = ',')]
+    pins: Vec<String>,
+    /// Which cells: predicates `id`, `property`, `clause`, `broker`, `client`, `level` with a GLOB
+    /// in parentheses, `all()` and `none()`, joined by `and`, `or`, `not` and parentheses. Given
+    /// more than once, a cell is taken if one of them takes it.
+    #[arg(long = "filter", value_name = "EXPRESSION")]
+    filters: Vec<String>,
+    /// One part of several, as `2/5`; a cell's part depends on its id alone.
+    #[arg(long, value_name = "I/N")]
+    shard: Option<String>,
+    /// Leave out the cells of a language, toolchain, worker or broker that may be missing; the
+    /// profile is then reported as partial. May be given more than once.
+    #[arg(long, value_name = "WORD", value_delimiter = ',')]
+    without: Vec<String>,
     /// Run controls as if they were the real worker: each must fail.
     #[arg(long)]
     only_controls: bool,
+}
+
+/// What the images of a plan do not depend on.
+#[derive(Debug, Args)]
+struct Chance {
     /// Decides payloads and everything else that varies.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Run each cell N times, each time with its own seed, as cells of their own.
+    #[arg(long, value_name = "N", default_value = "1")]
+    repeat: NonZeroU32,
+}
+
+impl Chance {
+    const NONE: Self = Self { seed: 1, repeat: NonZeroU32::MIN };
 }
 
 impl Selection {
-    fn request(&self) -> Request {
+    fn request(&self, chance: &Chance) -> Request {
         Request {
             profile: self.profile.clone(),
             sets: self.sets.clone(),
-            overrides: Vec::new(),
-            filter: self.filter.clone(),
+            overrides: self.pins.clone(),
+            filters: self.filters.clone(),
             subjects: if self.only_controls { Subjects::OnlyControls } else { Subjects::Scenarios },
-            seed: self.seed,
+            seed: chance.seed,
+            repeat: chance.repeat,
+            shard: self.shard.clone(),
+            without: self.without.clone(),
             manifests: Vec::new(),
         }
     }
+}
+
+/// Every verb and option, as clap knows them.
+pub fn definition() -> clap::Command {
+    Command::command()
 }
 
 /// Parses the arguments, does what they say, and gives the exit code.
@@ -150,31 +254,53 @@ fn log_to_stderr() {
 
 async fn dispatch(verb: Verb) -> u8 {
     match verb {
-        Verb::Run(arguments) => {
+        Verb::Run { selection, chance, out, manner } => {
             let options = run::Options {
-                paths: arguments.selection.paths.clone(),
-                workers: arguments.selection.workers.clone(),
-                request: arguments.selection.request(),
-                out: arguments.out,
-                images: arguments.images,
-                keep: if arguments.keep { Keep::Everything } else { Keep::Nothing },
-                jobs: arguments.jobs.map(std::num::NonZeroUsize::get),
+                request: selection.request(&chance),
+                paths: selection.paths,
+                workers: selection.workers,
+                manner: manner.manner(out),
                 command: std::env::args().collect(),
             };
             run::run(options).await
         }
+        Verb::Rerun { dir, workers, out, manner } => {
+            rerun::rerun(&dir, &workers, manner.manner(out)).await
+        }
         Verb::Judge { dir } => judge::judge(&dir),
+        Verb::Verify { report, expect } => verify::verify(&report, expect.as_ref()),
+        Verb::List { paths, profile, contract, json } => {
+            let listing = match list::list(&paths, profile.as_deref()) {
+                Ok(listing) => listing,
+                Err(problems) => return select::report(&problems),
+            };
+            let form = if json { list::Form::Json } else { list::Form::Table };
+            let text = if contract { listing.contract().text(form) } else { listing.text(form) };
+            match text {
+                Ok(text) => output::result(&text, exit::OK),
+                Err(error) => {
+                    output::message(&format!("the list cannot be written as JSON: {error}"));
+                    exit::INCONCLUSIVE
+                }
+            }
+        }
+        Verb::Completions { shell } => {
+            output::result(&completions::completions(shell), exit::OK)
+        }
         Verb::Validate { paths } => {
             let validation = validate::validate(&paths);
             let code = if validation.problems.is_empty() { exit::OK } else { exit::USAGE };
             output::result(&validation.text(), code)
         }
-        Verb::Plan { selection, json } => {
-            let selected =
-                match select::select(&selection.paths, &selection.workers, selection.request()) {
-                    Ok(selected) => selected,
-                    Err(problems) => return select::report(&problems),
-                };
+        Verb::Plan { selection, chance, json } => {
+            let selected = match select::select(
+                &selection.paths,
+                &selection.workers,
+                selection.request(&chance),
+            ) {
+                Ok(selected) => selected,
+                Err(problems) => return select::report(&problems),
+            };
             match json.then(|| plan::json(&selected.plan)) {
                 None => output::result(&plan::table(&selected.plan), exit::OK),
                 Some(Ok(json)) => output::result(&json, exit::OK),
@@ -186,8 +312,11 @@ async fn dispatch(verb: Verb) -> u8 {
         }
         Verb::Doctor => doctor::doctor().await,
         Verb::Images { selection, images, boot } => {
-            let selected =
-                select::select(&selection.paths, &selection.workers, selection.request());
+            let selected = select::select(
+                &selection.paths,
+                &selection.workers,
+                selection.request(&Chance::NONE),
+            );
             match selected {
                 Ok(selected) if boot => images::boot(&selected.plan, images).await,
                 Ok(selected) => images::images(&selected.plan, images).await,

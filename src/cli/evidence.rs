@@ -22,7 +22,7 @@ pub const RUN: &str = "run.json";
 /// Locked while a run writes into the directory.
 const LOCK: &str = ".ackproof.lock";
 /// Version of `run.json`.
-pub const RUN_VERSION: u32 = 1;
+pub const RUN_VERSION: u32 = 2;
 
 /// Evidence that cannot be judged at all.
 #[derive(Debug, thiserror::Error)]
@@ -41,16 +41,7 @@ fn error(path: &Path, why: impl std::fmt::Display) -> EvidenceError {
 /// # Errors
 /// When plan or run record cannot be read; a bad history only spoils its own unit.
 pub fn judge(dir: &Path) -> Result<RunReport, EvidenceError> {
-    let plan: Plan = read(&dir.join(PLAN))?;
-    let run: RunRecord = read(&dir.join(RUN))?;
-    for (name, found, known) in
-        [(PLAN, plan.version, PLAN_VERSION), (RUN, run.version, RUN_VERSION)]
-    {
-        if found != known {
-            let why = format!("it has version {found}, this program reads version {known}");
-            return Err(error(&dir.join(name), why));
-        }
-    }
+    let (plan, run) = (plan(dir)?, record(dir)?);
     let mut hashes = Vec::new();
     for name in [PLAN, RUN] {
         let path = dir.join(name);
@@ -71,6 +62,40 @@ pub fn judge(dir: &Path) -> Result<RunReport, EvidenceError> {
         histories.insert(unit.clone(), history);
     }
     Ok(verdict::judge(&plan, &run, &histories, &root_hash(&hashes)))
+}
+
+/// The plan of a run.
+///
+/// # Errors
+/// When it cannot be read, or has another version than this program reads.
+pub fn plan(dir: &Path) -> Result<Plan, EvidenceError> {
+    versioned(&dir.join(PLAN), PLAN_VERSION)
+}
+
+/// What the runner recorded of the run itself.
+///
+/// # Errors
+/// When it cannot be read, or has another version than this program reads.
+pub fn record(dir: &Path) -> Result<RunRecord, EvidenceError> {
+    versioned(&dir.join(RUN), RUN_VERSION)
+}
+
+/// A document, once it says that it has the version that is known: another one may look otherwise.
+///
+/// # Errors
+/// When it cannot be read, or has another version.
+pub fn versioned<T: DeserializeOwned>(path: &Path, known: u32) -> Result<T, EvidenceError> {
+    let value: serde_json::Value = read(path)?;
+    match value["version"].as_u64() {
+        Some(found) if found == u64::from(known) => {
+            serde_json::from_value(value).map_err(|e| error(path, e))
+        }
+        Some(found) => {
+            let why = format!("it has version {found}, this program reads version {known}");
+            Err(error(path, why))
+        }
+        None => Err(error(path, "it has no version: it is no document of a run")),
+    }
 }
 
 fn altered(name: &str, found: &str) -> String {

@@ -17,21 +17,30 @@ use crate::env::settings::Settings;
 use crate::plan::{Plan, ServerKey};
 use crate::run::servers::{BootSetup, Servers, server_spec};
 
-/// Gets every image that the plan needs.
+/// No port is used: only the names of the images matter here.
+const NO_ADDRESSES: Addresses = Addresses { link: 0, behind_link: 0, observer: 0 };
+
+/// Gets every image that the plan needs; without an engine, says which ones that would be.
 pub async fn images(plan: &Plan, choice: ImageChoice) -> u8 {
     let engine = match Engine::connect().await {
         Ok(engine) => engine,
         Err(error) => {
+            for key in keys(plan) {
+                if let Ok(spec) = server_spec(&key, NO_ADDRESSES) {
+                    let names = image::candidates(&spec, choice).join(" or ");
+                    let needed = format!("{} {}: needs {names}", key.kind, key.pin);
+                    // The code is that of the missing engine, whatever became of this line.
+                    output::result(&needed, exit::INCONCLUSIVE);
+                }
+            }
             output::message(&error.to_string());
             return exit::INCONCLUSIVE;
         }
     };
     let recipes = image::recipes_folder();
-    // No port is used: only the names of the images matter here.
-    let addresses = Addresses { link: 0, behind_link: 0, observer: 0 };
     let mut code = exit::OK;
     for key in keys(plan) {
-        let resolved = match server_spec(&key, addresses) {
+        let resolved = match server_spec(&key, NO_ADDRESSES) {
             Ok(spec) => image::resolve(&engine, &spec, choice, recipes.as_deref()).await,
             Err(error) => Err(error),
         };

@@ -4,14 +4,19 @@
 
 pub mod clean;
 pub mod command;
+pub mod completions;
 pub mod doctor;
 pub mod evidence;
 pub mod exit;
+pub mod fail_fast;
 pub mod images;
 pub mod interrupt;
 pub mod judge;
+pub mod list;
 pub mod output;
 pub mod plan;
+pub mod rerun;
 pub mod run;
 pub mod select;
 pub mod validate;
+pub mod verify;

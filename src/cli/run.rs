@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::sync::{mpsc, watch};
 
+use super::fail_fast::FirstFailure;
 use super::select::Selected;
 use super::{evidence, exit, interrupt, output, select};
 use crate::env::EnvError;
@@ -21,7 +23,7 @@ use crate::plan::{Plan, Request};
 use crate::reports;
 use crate::reports::progress::{Progress, ProgressEvent};
 use crate::run::Notices;
-use crate::run::execute::{Executed, ReadyWorker, Setup, execute};
+use crate::run::execute::{Onward, ReadyWorker, Setup, execute};
 use crate::run::servers::BootSetup;
 use crate::suite::manifest::Manifest;
 use crate::verdict::{Host, RunRecord};
@@ -33,32 +35,59 @@ pub struct Options {
     pub paths: Vec<PathBuf>,
     pub workers: PathBuf,
     pub request: Request,
+    pub manner: Manner,
+    pub command: Vec<String>,
+}
+
+/// How a plan is run, whatever it holds.
+#[derive(Debug)]
+pub struct Manner {
     pub out: PathBuf,
     pub images: ImageChoice,
     pub keep: Keep,
     pub jobs: Option<usize>,
-    pub command: Vec<String>,
+    pub on_failure: OnFailure,
+    pub known: Known,
+}
+
+/// What a run does when a cell has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    GoOn,
+    StartNoMore,
+}
+
+/// What a known deviation counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    Tolerated,
+    Failure,
 }
 
 /// Runs everything that was asked for and reports on it.
 pub async fn run(options: Options) -> u8 {
-    let epoch = Instant::now();
     let selected = match select::select(&options.paths, &options.workers, options.request.clone()) {
         Ok(selected) => selected,
         Err(problems) => return select::report(&problems),
     };
+    run_selected(&options.manner, options.command, &selected).await
+}
+
+/// Runs a plan that is made already.
+pub async fn run_selected(manner: &Manner, command: Vec<String>, selected: &Selected) -> u8 {
+    let epoch = Instant::now();
     let settings = match Settings::from_environment() {
         Ok(settings) => settings,
         Err(problems) => return select::refuse(&problems),
     };
-    let out = match evidence::prepare(&options.out) {
+    let out = match evidence::prepare(&manner.out) {
         Ok(out) => out,
         Err(error) => {
             output::message(&format!("cannot use --out: {error}"));
             return exit::USAGE;
         }
     };
-    match run_plan(&options, settings, &out.path, &selected, epoch).await {
+    match run_plan(manner, settings, command, &out.path, selected, epoch).await {
         Ok(code) => code,
         Err(error) => {
             output::message(&error);
@@ -68,14 +97,14 @@ pub async fn run(options: Options) -> u8 {
 }
 
 async fn run_plan(
-    options: &Options,
+    manner: &Manner,
     settings: Settings,
+    command: Vec<String>,
     out: &Path,
-    selected: &Selected,
+    Selected { plan, manifests }: &Selected,
     epoch: Instant,
 ) -> Result<u8, String> {
-    let Selected { plan, manifests } = selected;
-    let lock = RunLock::take(options.keep).map_err(|e| e.to_string())?;
+    let lock = RunLock::take(manner.keep).map_err(|e| e.to_string())?;
     evidence::write(out, evidence::PLAN, plan).map_err(|e| e.to_string())?;
     let started = jiff::Timestamp::now().to_string();
     let (notices, showing) = show_progress();
@@ -91,31 +120,57 @@ async fn run_plan(
         // Said here once: every server and every unit lacks it.
         Err(error) => drop(notices.send(ProgressEvent::Note { text: error.to_string() })),
     }
+    let mut record = RunRecord {
+        version: evidence::RUN_VERSION,
+        id: lock.id().to_owned(),
+        started,
+        ackproof: env!("CARGO_PKG_VERSION").to_owned(),
+        command,
+        host: host(engine.as_ref().ok()),
+        duration_ms: 0,
+        cancelled: false,
+        stopped_after: None,
+        strict: manner.known == Known::Failure,
+        servers: Vec::new(),
+        units: BTreeMap::new(),
+    };
+    let first_failure = Arc::new(FirstFailure::of(plan, out, record.clone()));
     let setup = Setup {
         boot: BootSetup {
             engine: engine.clone(),
-            images: options.images,
+            images: manner.images,
             recipes: recipes_folder(),
             run: lock.id().to_owned(),
             labels: lock.labels(),
-            keep: options.keep,
+            keep: manner.keep,
             ports: Ports::new(settings.ports.clone()),
             settings,
             cancel: cancel.clone(),
         },
         out: out.to_owned(),
-        jobs: options.jobs.unwrap_or_else(|| cpus() * 4),
+        jobs: manner.jobs.unwrap_or_else(|| cpus() * 4),
         // Without an engine nothing can run, and a build would only delay that answer.
         workers: match &engine {
             Ok(_) => build_workers(plan, manifests, &notices, cancel.clone()).await,
             Err(_) => BTreeMap::new(),
         },
         cancel,
+        after_unit: match (manner.on_failure, &first_failure) {
+            (OnFailure::GoOn, _) => Box::new(|_| Onward::Continue),
+            (OnFailure::StartNoMore, first) => {
+                let first = Arc::clone(first);
+                Box::new(move |unit| first.unit_ended(unit))
+            }
+        },
         epoch,
     };
     let executed = execute(plan, setup, notices).await.map_err(|e| e.to_string())?;
     showing.await.map_err(|e| e.to_string())?;
-    let record = record(options, &lock, started, epoch, engine.as_ref().ok(), executed);
+    record.duration_ms = u64::try_from(epoch.elapsed().as_millis()).unwrap_or(u64::MAX);
+    record.cancelled = executed.cancelled;
+    record.stopped_after = first_failure.cell();
+    record.servers = executed.servers;
+    record.units = executed.units;
     evidence::write(out, evidence::RUN, &record).map_err(|e| {
         format!("the run has ended and cannot be judged: {e}; free what is lacking and run again")
     })?;
@@ -205,47 +260,6 @@ fn ready(manifest: &Manifest, built: BuiltWorker) -> ReadyWorker {
         .map(|(broker, client)| (*broker, client.capabilities.iter().cloned().collect()))
         .collect();
     ReadyWorker { program: built.program, capabilities }
-}
-
-fn record(
-    options: &Options,
-    lock: &RunLock,
-    started: String,
-    epoch: Instant,
-    engine: Option<&Engine>,
-    executed: Executed,
-) -> RunRecord {
-    RunRecord {
-        version: evidence::RUN_VERSION,
-        id: lock.id().to_owned(),
-        started,
-        ackproof: env!("CARGO_PKG_VERSION").to_owned(),
-        command: options.command.clone(),
-        host: host(engine),
-        duration_ms: u64::try_from(epoch.elapsed().as_millis()).unwrap_or(u64::MAX),
-        cancelled: executed.cancelled,
-        servers: executed.servers,
-        units: executed.units,
-    }
-}
-
-fn host(engine: Option<&Engine>) -> Host {
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    let memory_kib: u64 = read("/proc/meminfo")
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok())
-        .unwrap_or(0);
-    let os = read("/etc/os-release")
-        .lines()
-        .find_map(|line| Some(line.strip_prefix("PRETTY_NAME=")?.trim_matches('"').to_owned()))
-        .unwrap_or_else(|| std::env::consts::OS.to_owned());
-    Host {
-        os,
-        kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
-        cpus: u32::try_from(cpus()).unwrap_or(u32::MAX),
-        memory_mb: memory_kib / 1024,
-        engine: engine.map_or_else(|| String::from("none"), |e| e.version().to_owned()),
-    }
 }
 
 fn cpus() -> usize {

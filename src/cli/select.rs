@@ -42,15 +42,10 @@ pub fn select(
         request.sets.push(DEFAULT_SET.to_owned());
     }
     let has_default = loaded.profiles.iter().any(|read| read.file.name.value == DEFAULT_PROFILE);
-    if request.profile.is_none() && request.filter.is_none() && has_default {
+    if request.profile.is_none() && request.filters.is_empty() && has_default {
         request.profile = Some(DEFAULT_PROFILE.to_owned());
     }
     let manifests = manifests(workers)?;
-    if manifests.is_empty() {
-        let message = format!("no worker.yaml in {} or in a folder below", workers.display());
-        let help = String::from("run from the checkout, or name the folder with --workers");
-        return Err(vec![Problem::of_request(message, Some(help))]);
-    }
     request.manifests = manifests.iter().map(|(manifest, _)| manifest.clone()).collect();
     let plan = plan::build(&loaded, &request)?;
     Ok(Selected { plan, manifests })
@@ -90,7 +85,11 @@ pub fn manifest_paths(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn manifests(folder: &Path) -> Result<Vec<(Manifest, PathBuf)>, Vec<Problem>> {
+/// The manifests of a folder, each with the folder that it describes.
+///
+/// # Errors
+/// Every problem of every manifest, or that there is none.
+pub fn manifests(folder: &Path) -> Result<Vec<(Manifest, PathBuf)>, Vec<Problem>> {
     let mut manifests = Vec::new();
     let mut problems = Vec::new();
     for path in manifest_paths(folder) {
@@ -99,6 +98,11 @@ fn manifests(folder: &Path) -> Result<Vec<(Manifest, PathBuf)>, Vec<Problem>> {
             Ok(manifest) => manifests.push((manifest, own)),
             Err(more) => problems.extend(more),
         }
+    }
+    if manifests.is_empty() && problems.is_empty() {
+        let message = format!("no worker.yaml in {} or in a folder below", folder.display());
+        let help = String::from("run from the checkout, or name the folder with --workers");
+        problems.push(Problem::of_request(message, Some(help)));
     }
     if problems.is_empty() { Ok(manifests) } else { Err(problems) }
 }

@@ -36,6 +36,16 @@ pub struct ResolvedImage {
     pub source: &'static str,
 }
 
+/// Names of the images that a choice allows, in the order in which they are tried.
+pub fn candidates(spec: &ServerSpec, choice: ImageChoice) -> Vec<String> {
+    let upstream = upstream_name(spec, std::env::var(REGISTRY_VARIABLE).ok().as_deref());
+    match choice {
+        ImageChoice::Auto => vec![spec.local_image.clone(), upstream],
+        ImageChoice::Upstream => vec![upstream],
+        ImageChoice::Local => vec![spec.local_image.clone()],
+    }
+}
+
 /// Gets an image for a server; `recipes` is the folder of `ci/images`, if this is a checkout.
 ///
 /// # Errors

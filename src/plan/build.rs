@@ -1,27 +1,25 @@
-//! Building a plan: scenarios × brokers × sets of pins × clients, and the units that they share.
+//! Building a plan: the slots that a request takes become cells, and the units that they share.
 //! Loaded files and a request come in; a `Plan`, or every problem of files and request, comes out.
 //! It must never leave a choice to the run, nor order anything by chance.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::deviation::Spot;
-use super::request::{self, Filter, PinSet, Profile, Request, Subjects};
+use super::deviation::{self, Spot};
+use super::filter::Filter;
+use super::request::{self, PinSet, Profile, Request, Without};
+use super::shard::{self, Shard};
+use super::slot::{Slot, Subject, controls, slots, subjects};
 use super::unit::{Frame, Place, unit};
-use super::{
-    Cell, ClientPin, ControlRef, KnownIssue, PLAN_VERSION, Plan, Unit, UnitKind, baseline,
-    deviation,
-};
+use super::{ControlRef, LeftOut, PLAN_VERSION, Plan, Unit, UnitKind, baseline};
 use crate::evidence::seal::sha256_of;
-use crate::names::{BrokerKind, wire_name};
+use crate::names::BrokerKind;
 use crate::suite::control::Story;
 use crate::suite::machinery;
-use crate::suite::manifest::Lack;
-use crate::suite::manifest::{ClientManifest, Manifest};
-use crate::suite::model::{ControlSpec, Scenario, SuiteFile};
+use crate::suite::manifest::{ClientManifest, Lack};
+use crate::suite::model::{ControlSpec, Scenario};
 use crate::suite::problem::Problem;
-use crate::suite::source::{Route, Source};
 use crate::suite::vocabulary::{check_name, concerns};
-use crate::suite::{Loaded, Read, scenario_id, validate};
+use crate::suite::{Loaded, validate};
 
 /// Resolves everything that was asked for.
 ///
@@ -33,33 +31,39 @@ pub fn build(loaded: &Loaded, request: &Request) -> Result<Plan, Vec<Problem>> {
         return Err(problems);
     }
     let mut problems = Vec::new();
-    let ids: Vec<String> = loaded.scenarios().map(|(f, _, s)| scenario_id(&f.file, s)).collect();
-    let sets = request::sets(loaded, request, &mut problems);
-    let profile = request::profile(loaded, request, &ids, &mut problems);
-    let filter = request::filter(request, &mut problems);
+    let subjects = subjects(loaded);
+    let choice = Choice::read(loaded, request, &subjects, &mut problems);
     libraries_are_told_apart(request, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
     }
+    let slots: Vec<Slot<'_>> = subjects
+        .iter()
+        .flat_map(|subject| slots(subject, request, &choice.sets, choice.repetitions))
+        .collect();
+    problems.extend(choice.filter.unmatched(slots.iter().map(|slot| &slot.cell)));
+    if request.filters.is_empty() {
+        problems.extend(without_client(&subjects, &choice.profile, request));
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     let mut builder = Builder {
-        request,
-        sets,
-        filter,
         plan: Plan {
             version: PLAN_VERSION,
             suite_hash: loaded.hash(),
             seed: request.seed,
-            profile: profile.name.clone(),
+            profile: choice.profile.name.clone(),
+            left_out: Vec::new(),
             cells: Vec::new(),
             units: Vec::new(),
         },
         known: BTreeSet::new(),
         problems,
     };
-    builder.scenarios(loaded, &profile);
-    if builder.problems.is_empty() && builder.plan.cells.is_empty() {
-        let help = format!("scenarios: {}", ids.join(", "));
-        builder.problems.push(Problem::of_request("this takes no cell at all", Some(help)));
+    let taken = choice.take(slots, &mut builder)?;
+    for slot in taken {
+        builder.slot(slot);
     }
     if builder.problems.is_empty() { Ok(builder.plan) } else { Err(builder.problems) }
 }
@@ -78,144 +82,118 @@ fn libraries_are_told_apart(request: &Request, problems: &mut Vec<Problem>) {
     }
 }
 
-struct Builder<'a> {
-    request: &'a Request,
+/// Who filters has chosen; to everybody else a story without its worker is a surprise.
+fn without_client(subjects: &[Subject<'_>], profile: &Profile, request: &Request) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let of_profile = |s: &&Subject<'_>| profile.takes(&s.id, s.scenario.level);
+    for subject in subjects.iter().filter(of_profile) {
+        for broker in &subject.scenario.brokers {
+            if !request.manifests.iter().any(|m| m.clients.contains_key(broker)) {
+                let message = format!("no worker has a {broker} client for `{}`", subject.id);
+                let route = subject.route.key("brokers");
+                problems.push(subject.source.problem(&route, message));
+            }
+        }
+    }
+    problems
+}
+
+/// Everything that chooses, read and checked.
+struct Choice {
     sets: Vec<PinSet>,
+    profile: Profile,
     filter: Filter,
+    without: Without,
+    shard: Option<Shard>,
+    shard_text: String,
+    repetitions: u32,
+}
+
+impl Choice {
+    fn read(
+        loaded: &Loaded,
+        request: &Request,
+        subjects: &[Subject<'_>],
+        problems: &mut Vec<Problem>,
+    ) -> Self {
+        let ids: Vec<String> = subjects.iter().map(|subject| subject.id.clone()).collect();
+        Self {
+            sets: request::sets(loaded, request, problems),
+            profile: request::profile(loaded, request.profile.as_deref(), &ids, problems),
+            filter: Filter::read(&request.filters, problems),
+            without: request::without(request, problems),
+            shard: request::shard(request, problems),
+            shard_text: request.shard.clone().unwrap_or_default(),
+            repetitions: request::repetitions(request, problems),
+        }
+    }
+
+    /// What is planned of all slots; what `--without` leaves out is noted in the plan.
+    fn take<'a>(
+        &self,
+        slots: Vec<Slot<'a>>,
+        builder: &mut Builder,
+    ) -> Result<Vec<Slot<'a>>, Vec<Problem>> {
+        let nothing =
+            |message: String, help: String| Err(vec![Problem::of_request(message, Some(help))]);
+        let ids: BTreeSet<String> = slots.iter().map(|slot| slot.subject.id.clone()).collect();
+        let mut taken: Vec<Slot<'a>> = slots
+            .into_iter()
+            .filter(|slot| self.profile.takes(&slot.subject.id, slot.subject.scenario.level))
+            .filter(|slot| self.filter.takes(&slot.cell))
+            .collect();
+        if taken.is_empty() {
+            let ids: Vec<String> = ids.into_iter().collect();
+            let help = format!("scenarios: {}", ids.join(", "));
+            return nothing("this takes no cell at all".to_owned(), help);
+        }
+        let all = taken.len();
+        taken.retain(|slot| self.shard.is_none_or(|shard| shard.takes(&slot.cell.id)));
+        if taken.is_empty() {
+            let message = format!("no cell of {all} falls into this part");
+            let help = Some("take fewer parts: a run without a cell shows nothing".to_owned());
+            let (place, text) = (shard::WHERE, &self.shard_text);
+            return Err(vec![Problem::at(place, text, 0..text.len(), message, help)]);
+        }
+        let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        taken.retain(|slot| match self.without.leaves_out(slot.manifest, slot.spot.place.broker) {
+            None => true,
+            Some(word) => {
+                left_out.entry(word.to_owned()).or_default().push(slot.cell.id.clone());
+                false
+            }
+        });
+        if taken.is_empty() {
+            let words: Vec<String> = left_out.into_keys().collect();
+            let message = format!("this takes no cell at all without {}", words.join(" and "));
+            return nothing(message, "leave out less".to_owned());
+        }
+        let note = |(word, cells)| LeftOut { word, cells };
+        builder.plan.left_out = left_out.into_iter().map(note).collect();
+        Ok(taken)
+    }
+}
+
+struct Builder {
     plan: Plan,
     /// Ids of the units that are planned.
     known: BTreeSet<String>,
     problems: Vec<Problem>,
 }
 
-/// A scenario with everything that its cells repeat.
-struct Subject<'a> {
-    source: &'a Source,
-    suite: &'a SuiteFile,
-    scenario: &'a Scenario,
-    route: Route,
-    id: String,
-    frame: Frame,
-    /// Of all versions.
-    known: Vec<KnownIssue>,
-}
-
-impl<'a> Builder<'a> {
-    fn scenarios(&mut self, loaded: &'a Loaded, profile: &Profile) {
-        for (Read { source, file }, index, scenario) in loaded.scenarios() {
-            let id = scenario_id(file, scenario);
-            if !profile.takes(&id) {
-                continue;
-            }
-            let phases = scenario.phases.iter().map(|phase| phase.value.clone()).collect();
-            let subject = Subject {
-                source,
-                suite: file,
-                scenario,
-                route: Route::default().key("scenarios").item(index),
-                known: deviation::declared(loaded, scenario, &id),
-                id,
-                frame: Frame {
-                    workload: scenario.workload.clone(),
-                    phases,
-                    limits: scenario.limits.clone(),
-                },
-            };
-            for broker in &scenario.brokers {
-                self.broker(&subject, *broker);
-            }
+impl Builder {
+    fn slot(&mut self, mut slot: Slot<'_>) {
+        match self.lack(&slot) {
+            Some(lack) => slot.cell.unsupported = Some(lack),
+            None => self.units(&mut slot),
         }
-    }
-
-    fn broker(&mut self, subject: &Subject<'a>, broker: BrokerKind) {
-        let manifests = &self.request.manifests;
-        let mut clients =
-            manifests.iter().filter_map(|m| Some((m, m.clients.get(&broker)?))).peekable();
-        // Who filters has chosen; to everybody else a story without its worker is a surprise.
-        if clients.peek().is_none() && self.request.filter.is_none() {
-            let message = format!("no worker has a {broker} client for `{}`", subject.id);
-            let route = subject.route.key("brokers");
-            self.problems.push(subject.source.problem(&route, message));
-        }
-        for (manifest, client) in clients {
-            let places = self.places(broker, manifest, client);
-            let takes = |place: &Place| {
-                let cell = format!("{}@{}", subject.id, place.long());
-                self.filter.takes(&subject.id, &cell)
-            };
-            if self.request.subjects == Subjects::Scenarios && !places.iter().any(takes) {
-                // What is filtered out need not be decided on.
-                continue;
-            }
-            match self.lack(subject, broker, manifest, client) {
-                Some(lack) => {
-                    for place in &places {
-                        self.unsupported(subject, place, &lack);
-                    }
-                }
-                None => self.cells(subject, &places),
-            }
-        }
-    }
-
-    /// Controls run once for all places, or once for all of those where the same is expected: a
-    /// defect that one expectation catches may be none by another.
-    fn cells(&mut self, subject: &Subject<'a>, places: &[Place]) {
-        let at = (subject.source, &subject.route);
-        let spot = |place| deviation::spot(place, subject.scenario, at, &mut self.problems);
-        let spots: Vec<Spot> = places.iter().map(spot).collect();
-        for (index, spot) in spots.iter().enumerate() {
-            let first = spots.iter().position(|first| first.checks == spot.checks);
-            let first = first.unwrap_or(index);
-            match self.request.subjects {
-                Subjects::Scenarios => self.cell(subject, spot, &spots[first]),
-                Subjects::OnlyControls if first == index => self.control_cells(subject, spot),
-                Subjects::OnlyControls => {}
-            }
-        }
-    }
-
-    /// One place a set; sets that agree on broker and database give one place together.
-    fn places(
-        &self,
-        broker: BrokerKind,
-        manifest: &Manifest,
-        client: &ClientManifest,
-    ) -> Vec<Place> {
-        let mut places: Vec<Place> = Vec::new();
-        for set in &self.sets {
-            let (server_pin, database_pin) = (set.broker(broker), set.database());
-            let same_server = |place: &&Place| place.server_pin == server_pin;
-            let twin = places.iter().find(same_server);
-            let suffix = twin.map_or(String::new(), |_| format!("+postgres-{database_pin}"));
-            let is_known = places
-                .iter()
-                .any(|place| same_server(&place) && place.database_pin == database_pin);
-            if !is_known {
-                places.push(Place {
-                    broker,
-                    server_pin: server_pin.to_owned(),
-                    database_pin: database_pin.to_owned(),
-                    suffix,
-                    client: ClientPin {
-                        library: client.library.clone(),
-                        version: client.version.clone(),
-                    },
-                    manifest: manifest.name.clone(),
-                });
-            }
-        }
-        places
+        self.plan.cells.push(slot.cell);
     }
 
     /// The first capability that the client lacks; one that nobody decided on is a problem.
-    fn lack(
-        &mut self,
-        subject: &Subject<'a>,
-        broker: BrokerKind,
-        manifest: &Manifest,
-        client: &ClientManifest,
-    ) -> Option<Lack> {
+    fn lack(&mut self, slot: &Slot<'_>) -> Option<Lack> {
+        let Slot { subject, client, manifest, spot, .. } = slot;
+        let broker = spot.place.broker;
         if let Some(lack) = machinery::missing(subject.scenario) {
             return Some(lack);
         }
@@ -236,68 +214,67 @@ impl<'a> Builder<'a> {
             );
             let help = "list it in the manifest under `capabilities` or `lacks`".to_owned();
             let route = subject.route.key("needs").item(index);
-            self.problems.push(subject.source.problem_with_help(&route, message, Some(help)));
+            let problem = subject.source.problem_with_help(&route, message, Some(help));
+            self.problem(problem);
         }
         None
     }
 
-    fn cell(&mut self, subject: &Subject<'a>, spot: &Spot, first: &Spot) {
+    /// Each cell of a scenario would tell the same: it is told once.
+    fn problem(&mut self, problem: Problem) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    fn units(&mut self, slot: &mut Slot<'_>) {
+        for problem in slot.problems.iter() {
+            self.problem(problem.clone());
+        }
+        let Slot { subject, spot, first, control, repetition, .. } = &*slot;
         let place = &spot.place;
         let story = Story::of(subject.scenario).expecting(&spot.checks);
-        let mut cell = frame_of_cell(subject, place, &story);
-        if !self.filter.takes(&subject.id, &cell.id) {
+        let mut expectations = spot.expectations.clone();
+        if let Some(control) = control {
+            // What the control expects instead is nobody's declaration.
+            expectations.retain(|expected| {
+                control.change.checks.iter().all(|check| check_name(check) != expected.check)
+            });
+            let baseline = self.baseline(place, &story.with(&control.change));
+            slot.cell.subject = self.control(subject, control, spot, repetition);
+            slot.cell.baseline = baseline;
+            slot.cell.expectations = expectations;
             return;
         }
-        cell.known = deviation::known(&subject.known, place, &story.checks);
-        cell.expectations = spot.expectations.clone();
-        cell.baseline = self.baseline(place, &story);
-        cell.subject = unit_id(subject, place);
-        self.add(cell.subject.clone(), UnitKind::Subject, place, story, &subject.frame);
+        let known = deviation::known(&subject.known, place, &story.checks);
+        let baseline = self.baseline(place, &story);
+        let id = format!("{}{repetition}", unit_id(subject, place));
+        self.add(id.clone(), UnitKind::Subject, place, story, &subject.frame);
+        let mut references = Vec::new();
         for control in controls(subject.scenario, place.broker) {
-            let unit = self.control(subject, control, first);
-            cell.controls.push(ControlRef {
+            references.push(ControlRef {
                 id: control.id.clone(),
                 defect: control.defect,
-                unit,
+                unit: self.control(subject, control, first, ""),
                 caught_by: control.caught_by.clone(),
                 strikes: control.strikes,
             });
         }
-        self.plan.cells.push(cell);
+        slot.cell.known = known;
+        slot.cell.expectations = expectations;
+        slot.cell.subject = id;
+        slot.cell.baseline = baseline;
+        slot.cell.controls = references;
     }
 
-    /// `--only-controls`: every control as a cell of its own, which has to fail.
-    fn control_cells(&mut self, subject: &Subject<'a>, spot: &Spot) {
-        let place = &spot.place;
-        for control in controls(subject.scenario, place.broker) {
-            let story = Story::of(subject.scenario).expecting(&spot.checks).with(&control.change);
-            let mut cell = frame_of_cell(subject, place, &story);
-            cell.id = format!("{}~{}", cell.id, control.id);
-            if !self.filter.takes(&subject.id, &cell.id) {
-                continue;
-            }
-            cell.only_control = true;
-            cell.expectations = spot.expectations.clone();
-            // What the control expects instead is nobody's declaration.
-            cell.expectations.retain(|expected| {
-                control.change.checks.iter().all(|check| check_name(check) != expected.check)
-            });
-            cell.baseline = self.baseline(place, &story);
-            cell.subject = self.control(subject, control, spot);
-            self.plan.cells.push(cell);
-        }
-    }
-
-    fn unsupported(&mut self, subject: &Subject<'a>, place: &Place, lack: &Lack) {
-        let mut cell = frame_of_cell(subject, place, &Story::of(subject.scenario));
-        if self.filter.takes(&subject.id, &cell.id) {
-            cell.unsupported = Some(lack.clone());
-            self.plan.cells.push(cell);
-        }
-    }
-
-    fn control(&mut self, subject: &Subject<'a>, control: &ControlSpec, spot: &Spot) -> String {
-        let id = format!("{}~{}", unit_id(subject, &spot.place), control.id);
+    fn control(
+        &mut self,
+        subject: &Subject<'_>,
+        control: &ControlSpec,
+        spot: &Spot,
+        repetition: &str,
+    ) -> String {
+        let id = format!("{}~{}{repetition}", unit_id(subject, &spot.place), control.id);
         let story = Story::of(subject.scenario).expecting(&spot.checks).with(&control.change);
         let kind = UnitKind::Control(control.id.clone());
         self.add(id.clone(), kind, &spot.place, story, &subject.frame);
@@ -321,7 +298,7 @@ impl<'a> Builder<'a> {
 
     fn add(&mut self, id: String, kind: UnitKind, place: &Place, story: Story, frame: &Frame) {
         if self.known.insert(id.clone()) {
-            let unit: Unit = unit(id, kind, place, self.request.seed, story, frame);
+            let unit: Unit = unit(id, kind, place, self.plan.seed, story, frame);
             self.plan.units.push(unit);
         }
     }
@@ -345,48 +322,4 @@ fn short_hash(settings: &BTreeMap<String, String>) -> String {
 fn unit_id(subject: &Subject<'_>, place: &Place) -> String {
     let (property, scenario) = (&subject.suite.property.value, &subject.scenario.id.value);
     format!("{property}.{scenario}@{}", place.short())
-}
-
-fn controls(scenario: &Scenario, broker: BrokerKind) -> impl Iterator<Item = &ControlSpec> {
-    let controls = scenario.controls.iter().map(|control| &control.value);
-    controls.filter(move |c| c.brokers.is_empty() || c.brokers.contains(&broker))
-}
-
-/// The cell without its units.
-fn frame_of_cell(subject: &Subject<'_>, place: &Place, story: &Story) -> Cell {
-    let Scenario { title, about, clauses, level, hazard, combination, .. } = subject.scenario;
-    let letters = story.workers.values().find_map(|spec| spec.dead_letter.as_ref());
-    Cell {
-        id: format!("{}@{}", subject.id, place.long()),
-        scenario: subject.id.clone(),
-        title: title.clone(),
-        about: about.trim().to_owned(),
-        property: subject.suite.property.value.clone(),
-        values: combination.as_ref().map(|c| c.values.clone()).unwrap_or_default(),
-        clauses: clauses.iter().map(|clause| clause.value.clone()).collect(),
-        level: *level,
-        hazard: *hazard,
-        broker: place.broker,
-        server_pin: place.server_pin.clone(),
-        database_pin: place.database_pin.clone(),
-        client: place.client.clone(),
-        worker: place.manifest.clone(),
-        pattern: pattern(story),
-        dead_letter_mode: letters.map(|letter| wire_name(&letter.mode)),
-        subject: String::new(),
-        controls: Vec::new(),
-        baseline: String::new(),
-        unsupported: None,
-        only_control: false,
-        known: Vec::new(),
-        expectations: Vec::new(),
-    }
-}
-
-/// The pattern of the worker that a fault strikes, else of the first one that has a pattern.
-fn pattern(story: &Story) -> String {
-    let struck = story.faults.iter().filter_map(|fault| Some(&fault.trigger()?.worker));
-    let struck = struck.filter_map(|name| story.workers.get(name));
-    let mut patterns = struck.chain(story.workers.values()).filter_map(|s| s.pattern.clone());
-    patterns.next().unwrap_or_default()
 }

@@ -19,9 +19,12 @@ fn request() -> Request {
         profile: None,
         sets: vec!["new".to_owned(), "old".to_owned()],
         overrides: Vec::new(),
-        filter: Some("id(example/*[en])".to_owned()),
+        filters: vec!["id(example/*[en])".to_owned()],
         subjects: Subjects::Scenarios,
         seed: 7,
+        repeat: std::num::NonZeroU32::MIN,
+        shard: None,
+        without: Vec::new(),
         manifests: vec![manifest::load(Path::new(&format!("{VALID}/worker.yaml"))).unwrap()],
     }
 }

@@ -5,7 +5,10 @@
 mod baseline;
 mod build;
 mod deviation;
+mod filter;
 mod request;
+mod shard;
+mod slot;
 mod unit;
 mod waits;
 
@@ -14,7 +17,7 @@ mod deviation_tests;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -28,7 +31,7 @@ use crate::suite::model::{Defect, Limits, Phase, Topology, WorkerSpec, Workload}
 use crate::suite::versions::VersionRange;
 
 pub use build::build;
-pub use request::{Request, Subjects};
+pub use request::{Request, Subjects, scenarios};
 
 /// Logical name of the redriver's subscription or group on the dead letter topic.
 pub const REDRIVER: &str = "redriver";
@@ -45,15 +48,40 @@ pub struct Plan {
     pub suite_hash: String,
     pub seed: u64,
     pub profile: String,
+    /// What `--without` took away: with an entry, the profile is only partly shown.
+    pub left_out: Vec<LeftOut>,
     pub cells: Vec<Cell>,
     pub units: Vec<Unit>,
+}
+
+impl Plan {
+    /// The part of a plan that gives these cells their outcomes.
+    pub fn only(mut self, cells: &BTreeSet<String>) -> Self {
+        self.cells.retain(|cell| cells.contains(&cell.id));
+        let mut needed = BTreeSet::new();
+        for cell in &self.cells {
+            needed.extend([&cell.subject, &cell.baseline]);
+            needed.extend(cell.controls.iter().map(|control| &control.unit));
+        }
+        self.units.retain(|unit| needed.contains(&unit.id));
+        self
+    }
+}
+
+/// Cells that are missing on purpose, because something that they need is not there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// The word after `--without`.
+    pub word: String,
+    pub cells: Vec<String>,
 }
 
 /// One scenario on one server pin with one client: what gets an outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
-    /// Stable id: `property/scenario@broker-pin+client-version`.
+    /// Stable id: `property/scenario@broker-pin+client-version`, with `#2` for the second time.
     pub id: String,
     /// `property/scenario`.
     pub scenario: String,

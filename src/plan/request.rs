@@ -1,17 +1,22 @@
-//! What a person asks to have planned: profile, sets of pins, overrides, filter, seed, workers.
+//! What a person asks to have planned: profile, pins, filters, shard, repetitions, workers.
 //! Words from the command line come in; matchers and resolved pins come out, or located problems.
 //! It must never guess what was meant: an unknown name is a problem that names the known ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 
 use globset::GlobMatcher;
 
-use crate::names::{BrokerKind, ServerKind};
+use super::shard::Shard;
+use crate::names::{BrokerKind, Level, ServerKind};
 use crate::suite::manifest::Manifest;
 use crate::suite::pins::{glob, is_pin};
 use crate::suite::problem::{Problem, suggest};
 use crate::suite::source::Route;
-use crate::suite::{Loaded, Read};
+use crate::suite::{Loaded, Read, scenario_id};
+
+/// Repetitions of each cell at most.
+const REPETITIONS: u32 = 1000;
 
 /// What to plan.
 #[derive(Debug, Clone)]
@@ -22,10 +27,16 @@ pub struct Request {
     pub sets: Vec<String>,
     /// `kafka=4.4.0`, for every set.
     pub overrides: Vec<String>,
-    /// `id(GLOB)` over scenario or cell ids.
-    pub filter: Option<String>,
+    /// Filter expressions: what one of them takes is taken; everything if there is none.
+    pub filters: Vec<String>,
     pub subjects: Subjects,
     pub seed: u64,
+    /// How often each cell is run, each time with its own seed.
+    pub repeat: NonZeroU32,
+    /// `2/5`: the second of five parts of the plan.
+    pub shard: Option<String>,
+    /// Toolchains, languages, workers or brokers that are not there: their cells are left out.
+    pub without: Vec<String>,
     pub manifests: Vec<Manifest>,
 }
 
@@ -110,28 +121,44 @@ fn overrides(request: &Request, problems: &mut Vec<Problem>) -> BTreeMap<ServerK
 pub(super) struct Profile {
     pub(super) name: String,
     globs: Vec<GlobMatcher>,
+    levels: Vec<Level>,
 }
 
 impl Profile {
-    pub(super) fn takes(&self, scenario: &str) -> bool {
-        self.globs.iter().any(|glob| glob.is_match(scenario))
+    pub(super) fn takes(&self, scenario: &str, level: Level) -> bool {
+        let is_of_level = self.levels.is_empty() || self.levels.contains(&level);
+        is_of_level && self.globs.iter().any(|glob| glob.is_match(scenario))
     }
+}
+
+/// Ids of the scenarios that a profile takes; all of them without one.
+///
+/// # Errors
+/// Every problem of the profile.
+pub fn scenarios(loaded: &Loaded, name: Option<&str>) -> Result<BTreeSet<String>, Vec<Problem>> {
+    let all: Vec<(String, Level)> =
+        loaded.scenarios().map(|(read, _, s)| (scenario_id(&read.file, s), s.level)).collect();
+    let ids: Vec<String> = all.iter().map(|(id, _)| id.clone()).collect();
+    let mut problems = Vec::new();
+    let profile = profile(loaded, name, &ids, &mut problems);
+    let taken = all.into_iter().filter(|(id, level)| profile.takes(id, *level));
+    if problems.is_empty() { Ok(taken.map(|(id, _)| id).collect()) } else { Err(problems) }
 }
 
 pub(super) fn profile(
     loaded: &Loaded,
-    request: &Request,
+    name: Option<&str>,
     scenarios: &[String],
     problems: &mut Vec<Problem>,
 ) -> Profile {
-    let Some(name) = &request.profile else {
+    let Some(name) = name else {
         let all = glob("*").into_iter().collect();
-        return Profile { name: "all".to_owned(), globs: all };
+        return Profile { name: "all".to_owned(), globs: all, levels: Vec::new() };
     };
-    let mut profile = Profile { name: name.clone(), globs: Vec::new() };
+    let mut profile = Profile { name: name.to_owned(), globs: Vec::new(), levels: Vec::new() };
     let names = || loaded.profiles.iter().map(|read| read.file.name.value.as_str());
     let Some(Read { source, file }) =
-        loaded.profiles.iter().find(|read| read.file.name.value == *name)
+        loaded.profiles.iter().find(|read| read.file.name.value == name)
     else {
         let message = format!("there is no profile `{name}`");
         problems.push(Problem::of_request(message, suggest(name, names())));
@@ -147,94 +174,62 @@ pub(super) fn profile(
         }
         profile.globs.push(glob);
     }
+    profile.levels = file.levels.iter().flatten().map(|level| level.value).collect();
     profile
 }
 
-/// The choice among the cells of the profile.
-pub(super) enum Filter {
-    All,
-    Id(GlobMatcher),
+/// What is not there on purpose: cells that need it are left out, and the report says so.
+pub(super) struct Without {
+    words: Vec<String>,
 }
 
-impl Filter {
-    /// Scenario ids take all of their cells; cell ids (with `@`) take one.
-    pub(super) fn takes(&self, scenario: &str, cell: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Id(glob) => glob.is_match(scenario) || glob.is_match(cell),
-        }
+impl Without {
+    /// The word that leaves out a worker's cells on a broker, if any does.
+    pub(super) fn leaves_out(&self, manifest: &Manifest, broker: BrokerKind) -> Option<&str> {
+        let names = names_of(manifest);
+        let concerns =
+            |word: &&String| names.contains(&word.as_str()) || broker.to_string() == **word;
+        self.words.iter().find(concerns).map(String::as_str)
     }
 }
 
-pub(super) fn filter(request: &Request, problems: &mut Vec<Problem>) -> Filter {
-    let Some(text) = &request.filter else { return Filter::All };
-    match parse_filter(text) {
-        Ok(glob) => Filter::Id(glob),
+fn names_of(manifest: &Manifest) -> [&str; 3] {
+    [&manifest.name, &manifest.language, &manifest.toolchain.name]
+}
+
+pub(super) fn without(request: &Request, problems: &mut Vec<Problem>) -> Without {
+    let brokers = [BrokerKind::Kafka, BrokerKind::Pulsar].map(|broker| broker.to_string());
+    let workers = request.manifests.iter().flat_map(names_of);
+    let known: BTreeSet<&str> = workers.chain(brokers.iter().map(String::as_str)).collect();
+    for word in &request.without {
+        if !known.contains(word.as_str()) {
+            let message = "this is no toolchain, language, worker or broker of this plan";
+            let help = suggest(word, known.iter().copied());
+            problems.push(Problem::at("--without", word, 0..word.len(), message, help));
+        }
+    }
+    Without { words: request.without.clone() }
+}
+
+/// How often each cell is run.
+pub(super) fn repetitions(request: &Request, problems: &mut Vec<Problem>) -> u32 {
+    let wanted = request.repeat.get();
+    if wanted > REPETITIONS {
+        let text = wanted.to_string();
+        let message = format!("more than {REPETITIONS} repetitions of each cell");
+        let help = Some("run it several times, with another --seed each time".to_owned());
+        problems.push(Problem::at("--repeat", &text, 0..text.len(), message, help));
+    }
+    wanted.min(REPETITIONS)
+}
+
+/// The part of the plan that is asked for.
+pub(super) fn shard(request: &Request, problems: &mut Vec<Problem>) -> Option<Shard> {
+    match Shard::read(request.shard.as_ref()?) {
+        Ok(shard) => Some(shard),
         Err(problem) => {
             problems.push(problem);
-            Filter::All
-        }
-    }
-}
-
-const WHERE: &str = "--filter";
-
-fn parse_filter(text: &str) -> Result<GlobMatcher, Problem> {
-    let help = || Some("a filter is `id(GLOB)`, for example `id(dead-letter/*)`".to_owned());
-    let problem = |range, message: &str| Problem::at(WHERE, text, range, message, help());
-    let begin = text.len() - text.trim_start().len();
-    let word = text[begin..].chars().take_while(|c| c.is_alphanumeric()).count();
-    let name = text[begin..].chars().take(word).collect::<String>();
-    if name != "id" {
-        return Err(problem(begin..begin + name.len(), "a filter begins with `id`"));
-    }
-    let open = begin + name.len();
-    if !text[open..].starts_with('(') {
-        return Err(problem(open..open + 1, "expected `(`"));
-    }
-    let Some(close) = text.rfind(')').filter(|close| *close > open) else {
-        return Err(problem(text.len()..text.len(), "expected `)`"));
-    };
-    let rest = text[close + 1..].trim_end();
-    if !rest.is_empty() {
-        return Err(problem(close + 1..close + 1 + rest.len(), "nothing may follow the `)`"));
-    }
-    let pattern = &text[open + 1..close];
-    if pattern.trim().is_empty() {
-        return Err(problem(open..close + 1, "an empty glob matches nothing"));
-    }
-    glob(pattern).map_err(|why| problem(open + 1..close, &format!("this is no glob: {why}")))
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    #[test]
-    fn filters_take_scenarios_or_cells() {
-        let filter = Filter::Id(parse_filter(" id(a/*@kafka-*) ").unwrap());
-        assert!(filter.takes("a/b", "a/b@kafka-4.3.1+rdkafka-0.39.0"));
-        assert!(!filter.takes("a/b", "a/b@pulsar-4.2.4+pulsar-6.9.1"));
-        let filter = Filter::Id(parse_filter("id(a/*)").unwrap());
-        assert!(filter.takes("a/b", "a/b@pulsar-4.2.4+pulsar-6.9.1"));
-        assert!(!filter.takes("c/b", "c/b@pulsar-4.2.4+pulsar-6.9.1"));
-    }
-
-    #[test]
-    fn what_is_no_filter_gets_a_caret_where_it_goes_wrong() {
-        for (text, column) in [
-            ("di(x)", 1),
-            ("id x", 3),
-            ("id(x", 5),
-            ("id(x) y", 6),
-            ("id()", 3),
-            ("id([)", 4),
-            ("ä(x)", 1),
-            ("", 1),
-        ] {
-            let problem = parse_filter(text).unwrap_err();
-            assert_eq!(problem.column, column, "{problem}");
+            None
         }
     }
 }

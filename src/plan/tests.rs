@@ -4,7 +4,10 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod selection;
+
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::path::Path;
 
 use super::*;
@@ -21,9 +24,12 @@ fn request() -> Request {
         profile: Some("quick".to_owned()),
         sets: vec!["current".to_owned(), "previous".to_owned()],
         overrides: Vec::new(),
-        filter: None,
+        filters: Vec::new(),
         subjects: Subjects::Scenarios,
         seed: 7,
+        repeat: NonZeroU32::MIN,
+        shard: None,
+        without: Vec::new(),
         manifests: vec![crate::suite::manifest::load(Path::new(WORKER)).unwrap()],
     }
 }
@@ -55,16 +61,13 @@ fn the_same_input_gives_the_same_plan_byte_for_byte() {
     // Neither the folder's place nor the order in which paths are named may show.
     let copy = tempfile::tempdir().unwrap();
     let loaded = suites();
-    let pins = loaded.pins.iter().map(|read| &read.source);
-    let sources = loaded.suites.iter().map(|read| &read.source).chain(pins);
+    let sources = loaded.sources().map(|s| (&s.relative, &s.text));
     let fragments = loaded.fragments.iter().map(|file| (&file.relative, &file.text));
-    for (relative, text) in sources.map(|s| (&s.relative, &s.text)).chain(fragments) {
+    for (relative, text) in sources.chain(fragments) {
         let path = copy.path().join(relative);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
     }
-    std::fs::create_dir_all(copy.path().join("profiles")).unwrap();
-    std::fs::copy("suites/profiles/quick.yaml", copy.path().join("profiles/quick.yaml")).unwrap();
     let elsewhere = build(&load(&[copy.path()]), &request()).unwrap();
     assert_eq!(first, json(&elsewhere));
     let folders =
@@ -173,7 +176,7 @@ fn every_reference_of_a_cell_leads_to_a_unit_and_every_unit_is_referred_to() {
         used.extend(cell.controls.iter().map(|control| control.unit.as_str()));
     }
     assert_eq!(ids, used);
-    let is_safe = |c: char| c.is_ascii_alphanumeric() || "-._@+~".contains(c);
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || "-._@+~#".contains(c);
     assert!(ids.iter().all(|id| id.chars().all(is_safe)), "ids are file names");
 }
 
@@ -263,7 +266,7 @@ fn seeds_differ_by_unit_and_do_not_depend_on_the_rest_of_the_plan() {
     let seeds: BTreeSet<u64> = all.units.iter().map(|unit| unit.seed).collect();
     assert_eq!(seeds.len(), all.units.len());
     assert!(seeds.iter().all(|seed| *seed < 1 << 53));
-    let one = plan(&Request { filter: Some("id(redrive/*)".to_owned()), ..request() });
+    let one = plan(&Request { filters: vec!["id(redrive/*)".to_owned()], ..request() });
     assert_eq!(one.cells.len(), 4);
     for unit in &one.units {
         assert!(all.units.contains(unit), "{}", unit.id);
@@ -306,8 +309,8 @@ fn a_lacking_capability_makes_the_cell_unsupported_and_runs_nothing() {
 fn sets_that_differ_in_the_database_alone_have_ids_of_their_own() {
     let sets = ["new", "mixed", "new"].map(str::to_owned).to_vec();
     let request = Request { profile: None, sets, ..request() };
-    let filter = Some("id(example/one)".to_owned());
-    let plan = build(&load(&["fixtures/suites/valid"]), &Request { filter, ..request }).unwrap();
+    let filters = vec!["id(example/one)".to_owned()];
+    let plan = build(&load(&["fixtures/suites/valid"]), &Request { filters, ..request }).unwrap();
     let ids: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
     let expected = [
         "example/one@kafka-4.3.1+rdkafka-0.39.0",
@@ -330,7 +333,7 @@ fn what_cannot_be_planned_is_explained() {
     assert!(wrong(&|r| r.overrides = vec!["kafka".into()]).contains("this pins nothing"));
     assert!(wrong(&|r| r.overrides = vec!["kafak=1".into()]).contains("did you mean `kafka`"));
     assert!(wrong(&|r| r.overrides = vec!["kafka=new".into()]).contains("`new` is no version"));
-    assert!(wrong(&|r| r.filter = Some("id(nothing)".into())).contains("takes no cell"));
+    assert!(wrong(&|r| r.filters = vec!["id(nothing)".into()]).contains("takes no cell"));
     assert!(wrong(&|r| r.manifests.clear()).contains("no worker has a"));
     let all = build(&load(&["fixtures/suites/invalid"]), &request()).unwrap_err();
     assert!(all.len() > 90, "every problem of every file: {}", all.len());

@@ -51,6 +51,7 @@ impl Style {
 pub fn render(report: &RunReport, out: &Path, style: Style) -> String {
     let groups = story::alike(report);
     let mut lines = table(&report.cells, &groups, style);
+    let needs_words = |o: Outcome| o == Outcome::Inconclusive || report.counts_as_broken(o);
     for group in groups.iter().filter(|group| needs_words(group[0].outcome)) {
         let first = group[0];
         let (title, words) = match group.len() {
@@ -61,7 +62,9 @@ pub fn render(report: &RunReport, out: &Path, style: Style) -> String {
         lines.push(style.paint(first.outcome, &title));
         lines.extend(words.lines().map(|line| format!("  {line}")));
     }
-    lines.extend(known(&report.cells, style));
+    if !report.counts_as_broken(Outcome::Known) {
+        lines.extend(known(&report.cells, style));
+    }
     lines.push(String::new());
     lines.extend(closing(report, out));
     lines.join("\n") + "\n"
@@ -76,10 +79,6 @@ fn known(cells: &[CellReport], style: Style) -> Vec<String> {
         lines.extend(cell.known.iter().map(|issue| format!("  known: {}", story::known(issue))));
     }
     lines
-}
-
-fn needs_words(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Fail | Outcome::Inconclusive)
 }
 
 fn table(cells: &[CellReport], groups: &[Vec<&CellReport>], style: Style) -> Vec<String> {
@@ -113,14 +112,17 @@ fn mark(outcome: Outcome) -> &'static str {
     }
 }
 
-fn closing(report: &RunReport, out: &Path) -> [String; 4] {
+fn closing(report: &RunReport, out: &Path) -> Vec<String> {
     let out = text::line(&out.display().to_string(), text::LINE);
-    [
-        summary_line(report),
+    let profile = text::line(&report.run.profile, 120);
+    let partial =
+        story::left_out(report).map(|what| format!("profile {profile} is partial: {what}"));
+    let rest = [
         format!("controls caught: {}", story::controls_of_run(report)),
         format!("root hash: {}", text::line(&report.run.root_hash, 120)),
         format!("reports: {out}/{{{JUNIT},{JSON},{SUMMARY}}}"),
-    ]
+    ];
+    std::iter::once(summary_line(report)).chain(partial).chain(rest).collect()
 }
 
 /// `nothing broken; cells: 4, 3 pass, 1 known`: outcomes that did not occur are left out.
@@ -139,8 +141,8 @@ fn summary_line(report: &RunReport) -> String {
             let _ = write!(line, ", {number} {word}");
         }
     }
-    if report.run.cancelled {
-        line.push_str(" (the run was interrupted)");
+    if let Some(why) = story::early_end(report) {
+        let _ = write!(line, " ({why})");
     }
     line
 }

@@ -38,9 +38,21 @@ pub struct RunPart {
     pub host: Host,
     pub duration_ms: u64,
     pub cancelled: bool,
+    /// The cell that failed and after which no unit was started.
+    pub stopped_after: Option<String>,
+    pub strict: bool,
+    /// Empty unless the profile is only partly shown.
+    pub left_out: Vec<LeftOutPart>,
     pub suite_hash: String,
     pub root_hash: String,
     pub servers: Vec<ServerRun>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOutPart {
+    pub word: String,
+    pub cells: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -168,6 +180,9 @@ pub fn document(report: &RunReport) -> Document {
             host: run.host.clone(),
             duration_ms: run.duration_ms,
             cancelled: run.cancelled,
+            stopped_after: run.stopped_after.clone(),
+            strict: run.strict,
+            left_out: left_out(report),
             suite_hash: run.suite_hash.clone(),
             root_hash: run.root_hash.clone(),
             servers: run.servers.clone(),
@@ -175,6 +190,11 @@ pub fn document(report: &RunReport) -> Document {
         cells: report.cells.iter().map(|cell| cell_part(cell, &run.servers)).collect(),
         summary: report.summary.clone(),
     }
+}
+
+fn left_out(report: &RunReport) -> Vec<LeftOutPart> {
+    let entries = report.run.left_out.iter();
+    entries.map(|e| LeftOutPart { word: e.word.clone(), cells: e.cells.clone() }).collect()
 }
 
 fn cell_part(cell: &CellReport, servers: &[ServerRun]) -> CellPart {

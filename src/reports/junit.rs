@@ -49,6 +49,16 @@ fn suite(property: &str, cells: &[&CellReport], report: &RunReport) -> TestSuite
     ] {
         suite.add_property(property_of(name, value));
     }
+    let strict = run.strict.then(|| String::from("known deviations are failures"));
+    for (name, value) in [
+        ("partial", story::left_out(report)),
+        ("ended_early", story::early_end(report)),
+        ("strict", strict),
+    ] {
+        if let Some(value) = value {
+            suite.add_property(property_of(name, &value));
+        }
+    }
     for server in &run.servers {
         let what = format!("{} ({}, {})", server.image, server.source, server.digest);
         suite.add_property(property_of(&format!("server.{}-{}", server.kind, server.pin), &what));

@@ -29,10 +29,13 @@ pub fn render(report: &RunReport) -> String {
 fn head(report: &RunReport) -> String {
     let sum = &report.summary;
     let cells = if sum.cells == 1 { "cell" } else { "cells" };
-    let interrupted = if report.run.cancelled { " The run was interrupted." } else { "" };
+    let end = story::early_end(report).map(|why| format!(" Ended early: {}.", words(&why)));
+    let partial = story::left_out(report).map(|what| {
+        format!(" The profile {} is partial: {}.", code(&report.run.profile), words(&what))
+    });
     format!(
         "# ackproof: {}\n\n{} {cells}: {} pass, {} fail, {} inconclusive, {} known, \
-         {} unsupported. Controls caught: **{}**.{interrupted}",
+         {} unsupported. Controls caught: **{}**.{}{}",
         story::headline(report),
         sum.cells,
         sum.pass,
@@ -41,6 +44,8 @@ fn head(report: &RunReport) -> String {
         sum.known,
         sum.unsupported,
         story::controls_of_run(report),
+        end.unwrap_or_default(),
+        partial.unwrap_or_default(),
     )
 }
 

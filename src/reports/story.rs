@@ -54,6 +54,8 @@ pub fn headline(report: &RunReport) -> &'static str {
         }
     } else if sum.fail > 0 {
         "a guarantee is broken"
+    } else if sum.known > 0 && report.run.strict {
+        "a known deviation showed, which --strict counts as broken"
     } else if sum.cells == sum.unsupported + sum.inconclusive {
         "nothing was decided"
     } else if sum.inconclusive > 0 {
@@ -68,6 +70,29 @@ pub fn headline(report: &RunReport) -> &'static str {
 /// Whether the controls ran as if they were the real worker (`--only-controls`).
 pub fn only_controls(report: &RunReport) -> bool {
     !report.cells.is_empty() && report.cells.iter().all(|cell| cell.only_control)
+}
+
+/// `without java (3 cells left out)`, where something was left out: the profile is partial.
+pub fn left_out(report: &RunReport) -> Option<String> {
+    let left_out = &report.run.left_out;
+    let words = left_out.iter().map(|entry| {
+        let count = entry.cells.len();
+        let cells = if count == 1 { "cell" } else { "cells" };
+        format!("without {} ({count} {cells} left out)", text::line(&entry.word, 120))
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Why the run ended before its end, where it did.
+pub fn early_end(report: &RunReport) -> Option<String> {
+    let stopped =
+        report.run.stopped_after.as_ref().map(|cell| {
+            format!("no unit was started after {} failed", text::line(cell, text::LINE))
+        });
+    let interrupted = report.run.cancelled.then(|| String::from("the run was interrupted"));
+    let both: Vec<String> = stopped.into_iter().chain(interrupted).collect();
+    (!both.is_empty()).then(|| both.join(", and "))
 }
 
 /// An empty run, or one that no client or broker supports: no success, though no cell says so.
@@ -348,6 +373,9 @@ pub fn next_step(cause: Cause) -> &'static str {
             "a check had nothing to look at; see whether the workload ran and the needed reads \
              were made"
         }
-        Cause::Cancelled => "the run was interrupted before this cell was done; run it again",
+        Cause::Cancelled => {
+            "the run ended before this cell was done, by an interruption or --fail-fast; \
+             `ackproof rerun` runs what is missing"
+        }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,17 @@ use crate::plan::{LeaseKind, Plan, ServerKey, Unit};
 use crate::reports::progress::{ProgressEvent, UnitEnding};
 use crate::verdict::{ServerRun, UnitRun};
 
+/// What whoever started the run says when a unit has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Onward {
+    Continue,
+    /// Units that run go on to their end; no other one is started.
+    StartNoMore,
+}
+
+/// Called with the id of a unit whose history is sealed, before another one takes its place.
+pub type AfterUnit = Box<dyn Fn(&str) -> Onward + Send + Sync>;
+
 /// What a run needs beside its plan.
 pub struct Setup {
     pub boot: BootSetup,
@@ -34,6 +46,7 @@ pub struct Setup {
     pub workers: BTreeMap<String, Result<ReadyWorker, EnvError>>,
     /// Becomes true when the run is to end early.
     pub cancel: watch::Receiver<bool>,
+    pub after_unit: AfterUnit,
     pub epoch: Instant,
 }
 
@@ -76,6 +89,7 @@ pub async fn execute(plan: &Plan, setup: Setup, notices: Notices) -> Result<Exec
         setup,
         notices,
         done: Mutex::new(BTreeMap::new()),
+        closed: AtomicBool::new(false),
     });
     let mut running = JoinSet::new();
     for (index, unit) in longest_first(&plan.units).into_iter().enumerate() {
@@ -100,6 +114,8 @@ struct Shared {
     setup: Setup,
     notices: Notices,
     done: Mutex<BTreeMap<String, UnitRun>>,
+    /// Set when no other unit is to be started.
+    closed: AtomicBool,
 }
 
 /// Units with long forced waits start first, so that none of them is alone at the end.
@@ -111,7 +127,7 @@ fn longest_first(units: &[Unit]) -> Vec<Unit> {
 
 async fn run_unit(shared: Arc<Shared>, unit: Unit, index: usize) {
     let Ok(_permit) = shared.permits.acquire().await else { return };
-    if *shared.setup.cancel.borrow() {
+    if *shared.setup.cancel.borrow() || shared.closed.load(Ordering::SeqCst) {
         return;
     }
     let id = unit.id.clone();
@@ -167,6 +183,9 @@ async fn run_unit(shared: Arc<Shared>, unit: Unit, index: usize) {
         waits: waits(&path),
     };
     shared.done.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), run);
+    if (shared.setup.after_unit)(&id) == Onward::StartNoMore {
+        shared.closed.store(true, Ordering::SeqCst);
+    }
     // A unit that lacks a server or a worker never began: what it lacks has been said once.
     if on_stage.get().is_some() {
         let ended = ProgressEvent::UnitEnded { unit: id, ending, took_ms: duration_ms };

@@ -10,7 +10,7 @@ use serde_saphyr::Spanned;
 
 use super::problem::Problem;
 use super::source::{Route, Source};
-use crate::names::ServerKind;
+use crate::names::{Level, ServerKind};
 
 /// A pins file: named sets of versions that are tested together.
 #[derive(Debug, Clone, Deserialize)]
@@ -38,6 +38,8 @@ pub struct ProfileFile {
     pub about: String,
     /// Globs over `property/scenario`.
     pub scenarios: Vec<Spanned<String>>,
+    /// Only scenarios of these levels; all of them where it is absent.
+    pub levels: Option<Vec<Spanned<Level>>>,
 }
 
 /// Marker: `kind: profile`.
@@ -47,6 +49,8 @@ pub enum ProfileKind {
     Profile,
 }
 
+/// Characters of a glob at most: it becomes an automaton that grows with it.
+const MAX_GLOB: usize = 300;
 /// Characters of a pin at most: it stands in ids and image names.
 const MAX_PIN: usize = 60;
 
@@ -67,6 +71,9 @@ pub fn is_pin(text: &str) -> bool {
 /// # Errors
 /// The reason why it is no glob.
 pub fn glob(pattern: &str) -> Result<GlobMatcher, String> {
+    if pattern.len() > MAX_GLOB {
+        return Err(format!("it has more than {MAX_GLOB} characters"));
+    }
     match Glob::new(pattern) {
         Ok(glob) => Ok(glob.compile_matcher()),
         Err(error) => Err(error.kind().to_string()),
@@ -105,6 +112,19 @@ pub(super) fn validate_profile(source: &Source, file: &ProfileFile, problems: &m
     for (index, pattern) in file.scenarios.iter().enumerate() {
         if let Err(why) = glob(&pattern.value) {
             problems.push(source.problem(&list.item(index), format!("this is no glob: {why}")));
+        }
+    }
+    let Some(levels) = &file.levels else { return };
+    let list = Route::default().key("levels");
+    if levels.is_empty() {
+        let help = "name levels, or leave `levels` out to take all of them".to_owned();
+        let message = "a profile without levels proves nothing";
+        problems.push(source.problem_with_help(&list, message, Some(help)));
+    }
+    for (index, level) in levels.iter().enumerate() {
+        if levels[..index].iter().any(|earlier| earlier.value == level.value) {
+            let message = format!("level {} is there already", level.value);
+            problems.push(source.problem(&list.item(index), message));
         }
     }
 }

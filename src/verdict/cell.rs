@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::command::{quoted, unchosen};
 use super::control::control;
 use super::judged::{Judged, Standing};
 use super::known::{Known, expectations};
@@ -97,26 +98,19 @@ pub(super) fn report(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> C
 
 /// The command that was given, with a filter for this cell in the place of its own selection.
 fn reproduce(cell: &Cell, run: &RunRecord) -> String {
-    const REPLACED: [&str; 4] = ["--filter", "--profile", "--out", "--jobs"];
+    let given = unchosen(&run.command);
     let mut words = vec![String::from("ackproof")];
-    let mut given = run.command.iter().skip(1);
-    while let Some(word) = given.next() {
-        if REPLACED.contains(&word.as_str()) {
-            given.next();
-        } else if !REPLACED.iter().any(|name| word.starts_with(&format!("{name}="))) {
-            words.push(quoted(word));
-        }
-    }
+    words.extend(given.iter().map(|word| quoted(word)));
     words.push(format!("--filter 'id({})'", cell.id));
     words.join(" ")
 }
 
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
+/// Whether a cell fails by its subject and its baseline alone: no control can change that.
+pub(super) fn fails(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> bool {
+    let known = Known::of(cell, units.get(cell.subject.as_str()), run);
+    // What only a cell with its controls can come to stays open.
+    let open = Problem::new(Cause::ControlNotCaught, "no control was judged yet");
+    decide(cell, units, Some(open), &known, &Marks::default()).outcome == Outcome::Fail
 }
 
 /// Precedence as the design has it: invalid evidence, a broken guarantee, what is not shown, what

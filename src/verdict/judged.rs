@@ -41,7 +41,7 @@ pub(super) enum Standing {
 impl<'a> Judged<'a> {
     pub(super) fn of(unit: &'a Unit, run: &RunRecord, histories: &'a Histories) -> Self {
         match histories.get(&unit.id) {
-            Some(Ok(history)) => Self::examined(unit, run, history),
+            Some(Ok(history)) => Self::examined(unit, &run.id, history),
             Some(Err(why)) => Self::without(unit, torso(run, why)),
             None => Self::without(unit, absent(unit, run)),
         }
@@ -52,9 +52,9 @@ impl<'a> Judged<'a> {
         Self { unit, history: None, findings, faults, problems: vec![problem] }
     }
 
-    fn examined(unit: &'a Unit, run: &RunRecord, history: &'a History) -> Self {
+    pub(super) fn examined(unit: &'a Unit, run_id: &str, history: &'a History) -> Self {
         let faults = receipts(history, &unit.scope);
-        let mut problems = problems(unit, &run.id, history, &faults);
+        let mut problems = problems(unit, run_id, history, &faults);
         let asked = unit.checks.iter().map(|check| check.examine(history, &unit.scope));
         let always = AlwaysOn::ALL.iter().map(|rule| rule.examine(history, &unit.scope));
         let findings: Vec<_> = asked.chain(always).collect();
@@ -124,6 +124,10 @@ fn torso(run: &RunRecord, why: &str) -> Problem {
 }
 
 fn absent(unit: &Unit, run: &RunRecord) -> Problem {
+    if let (Some(cell), false) = (&run.stopped_after, run.units.contains_key(&unit.id)) {
+        let why = format!("{} was not started, because {cell} had failed (--fail-fast)", unit.id);
+        return Problem::new(Cause::Cancelled, why);
+    }
     match (run.cancelled, run.units.contains_key(&unit.id)) {
         (true, _) => Problem::new(Cause::Cancelled, format!("{} was not run to its end", unit.id)),
         (false, true) => Problem::new(Cause::RunnerError, format!("{} left no history", unit.id)),

@@ -8,7 +8,7 @@ use super::cell::{JudgedUnits, report};
 use super::judged::{Histories, Judged};
 use super::{CellReport, REPORT_VERSION, RunInfo, RunRecord, RunReport, Summary};
 use crate::names::Outcome;
-use crate::plan::Plan;
+use crate::plan::{Cell, Plan, Unit};
 
 /// Gives every cell of the plan its outcome. A history that could not be read is given as the
 /// reason why not; a unit without an entry never ran.
@@ -32,6 +32,9 @@ pub fn judge(plan: &Plan, run: &RunRecord, histories: &Histories, root_hash: &st
             host: run.host.clone(),
             duration_ms: run.duration_ms,
             cancelled: run.cancelled,
+            stopped_after: run.stopped_after.clone(),
+            strict: run.strict,
+            left_out: plan.left_out.clone(),
             suite_hash: plan.suite_hash.clone(),
             root_hash: root_hash.to_owned(),
             servers: run.servers.clone(),
@@ -39,6 +42,21 @@ pub fn judge(plan: &Plan, run: &RunRecord, histories: &Histories, root_hash: &st
         cells,
         summary,
     }
+}
+
+/// Whether a cell fails already, while other units still run: its subject and its baseline have
+/// left their histories, and no control can change what they say.
+pub fn fails(plan: &Plan, cell: &Cell, run: &RunRecord, histories: &Histories) -> bool {
+    let recorded = |unit: &'_ Unit| histories.get(&unit.id)?.as_ref().ok();
+    let units: JudgedUnits<'_> = plan
+        .units
+        .iter()
+        .filter(|unit| unit.id == cell.subject || unit.id == cell.baseline)
+        .filter_map(|unit| {
+            Some((unit.id.as_str(), Judged::examined(unit, &run.id, recorded(unit)?)))
+        })
+        .collect();
+    units.contains_key(cell.subject.as_str()) && super::cell::fails(cell, &units, run)
 }
 
 fn summary(plan: &Plan, cells: &[CellReport]) -> Summary {
@@ -80,9 +98,9 @@ impl RunReport {
         }
     }
 
-    /// Whether an outcome is a failure to whoever acts on this report. What is known is none: this
-    /// is the one place that says so, for exit codes and reports alike.
+    /// Whether an outcome is a failure to whoever acts on this report: under `--strict`, what is known
+    /// is one too. This is the one place that says so, for exit codes and reports alike.
     pub fn counts_as_broken(&self, outcome: Outcome) -> bool {
-        outcome == Outcome::Fail
+        outcome == Outcome::Fail || outcome == Outcome::Known && self.run.strict
     }
 }

@@ -96,3 +96,26 @@ fn controls_as_the_real_worker_fail_by_the_check_that_they_name() {
     }
     assert!(cells.iter().all(|cell| cell["outcome"] == "fail"), "{}", ended.stdout);
 }
+
+/// Times of all units by the run's own record, in the order of their starts.
+fn spans(ended: &Ended) -> Vec<(u64, u64)> {
+    let record: serde_json::Value = serde_json::from_str(&ended.text("run.json")).expect("JSON");
+    let units = record["units"].as_object().expect("units");
+    let ms = |unit: &serde_json::Value, key: &str| unit[key].as_u64().expect("a number");
+    let span = |unit| (ms(unit, "started_ms"), ms(unit, "started_ms") + ms(unit, "duration_ms"));
+    let mut spans: Vec<_> = units.values().map(span).collect();
+    spans.sort_unstable();
+    spans
+}
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn with_one_job_no_two_units_overlap() {
+    let story = "id(at-least-once/sigkill-before-ack@kafka*)";
+    let alone = run(&["run", "suites", "--filter", story, "--jobs", "1"]);
+    alone.expect_code(0);
+    assert!(spans(&alone).windows(2).all(|pair| pair[0].1 <= pair[1].0), "{:?}", spans(&alone));
+    let together = run(&["run", "suites", "--filter", story, "--jobs", "4"]);
+    together.expect_code(0);
+    assert!(spans(&together).windows(2).any(|pair| pair[0].1 > pair[1].0));
+}

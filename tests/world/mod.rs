@@ -97,7 +97,7 @@ fn run() -> RunRecord {
     };
     let units = [SUBJECT, CONTROL, BASELINE].map(|id| (id.to_owned(), unit(id)));
     RunRecord {
-        version: 1,
+        version: 2,
         id: RUN.to_owned(),
         started: String::from("2030-01-02T03:04:05Z"),
         ackproof: String::from("0.1.0"),
@@ -111,6 +111,8 @@ fn run() -> RunRecord {
         },
         duration_ms: 9,
         cancelled: false,
+        stopped_after: None,
+        strict: false,
         servers: Vec::new(),
         units: BTreeMap::from(units),
     }
@@ -122,6 +124,7 @@ fn plan() -> Plan {
         suite_hash: String::from("s"),
         seed: 7,
         profile: String::from("p"),
+        left_out: Vec::new(),
         cells: vec![cell()],
         units: vec![
             unit(SUBJECT, UnitKind::Subject, vec![kill()]),
