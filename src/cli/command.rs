@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{clean, doctor, exit, images, judge, output, plan, run, select, validate};
+use super::{clean, doctor, exit, images, judge, output, plan, run, schema, select, validate};
 use crate::env::image::ImageChoice;
 use crate::env::run_lock::Keep;
 use crate::env::sweep::SweepScope;
@@ -42,6 +42,12 @@ enum Verb {
         /// Print the whole plan as JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// Print the JSON Schema of a kind of YAML file, for editors.
+    Schema {
+        /// What the file's `kind:` says.
+        #[arg(value_enum, default_value = "suite")]
+        kind: schema::Kind,
     },
     /// Say what this machine has and lacks.
     Doctor,
@@ -180,6 +186,10 @@ async fn dispatch(verb: Verb) -> u8 {
                 Some(Ok(json)) => json,
                 Some(Err(error)) => error.to_string(),
             });
+            exit::OK
+        }
+        Verb::Schema { kind } => {
+            output::result(&schema::text(kind.into()));
             exit::OK
         }
         Verb::Doctor => doctor::doctor().await,

@@ -12,5 +12,6 @@ pub mod judge;
 pub mod output;
 pub mod plan;
 pub mod run;
+pub mod schema;
 pub mod select;
 pub mod validate;
