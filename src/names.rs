@@ -203,7 +203,7 @@ pub enum Outcome {
     Known,
     /// The client or broker lacks a capability that the scenario needs.
     Unsupported,
-    /// Every check held on something that it examined, every fault landed, every control was caught.
+    /// Every check held on something examined, every fault landed, every control was caught.
     Pass,
 }
 
@@ -251,7 +251,7 @@ pub enum Level {
     Informational,
 }
 
-/// Regular expression of a name in suites, for their schema; `suite::vocabulary::is_id` is the rule.
+/// Regular expression of a name in suites, for schemas; `suite::vocabulary::is_id` is the rule.
 pub const ID_PATTERN: &str = "^[a-z][a-z0-9-]{0,59}$";
 
 /// The wire name of a closed enum (its serde name), for messages and reports.

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{clean, doctor, exit, images, judge, output, plan, run, schema, select, validate};
+use super::{
+    clean, doctor, exit, explain, images, judge, output, plan, run, schema, select, validate,
+};
+use super::explain::Explanations;
 use crate::env::image::ImageChoice;
 use crate::env::run_lock::Keep;
 use crate::env::sweep::SweepScope;
@@ -42,6 +45,14 @@ enum Verb {
         /// Print the whole plan as JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// Say what a word of suites, reports or the worker protocol means; list all words without one.
+    Explain {
+        /// A key, check, fault, point, pattern, capability, clause, outcome, …
+        word: Option<String>,
+        /// Suites to take examples from.
+        #[arg(long, default_value = "suites")]
+        suites: PathBuf,
     },
     /// Print the JSON Schema of a kind of YAML file, for editors.
     Schema {
@@ -187,6 +198,22 @@ async fn dispatch(verb: Verb) -> u8 {
                 Some(Err(error)) => error.to_string(),
             });
             exit::OK
+        }
+        Verb::Explain { word, suites } => {
+            let explained = match word {
+                Some(word) => Explanations::open(&suites).of(&word),
+                None => Ok(explain::list()),
+            };
+            match explained {
+                Ok(text) => {
+                    output::result(&text);
+                    exit::OK
+                }
+                Err(problem) => {
+                    output::message(&problem.rendered);
+                    exit::USAGE
+                }
+            }
         }
         Verb::Schema { kind } => {
             output::result(&schema::text(kind.into()));

@@ -20,6 +20,7 @@ pub mod time;
 mod validate;
 pub mod versions;
 pub mod vocabulary;
+pub mod words;
 
 use sha2::{Digest, Sha256};
 
