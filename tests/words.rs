@@ -15,6 +15,7 @@ use ackproof::faults::FaultSpec;
 use ackproof::names;
 use ackproof::suite::schema::{FileKind, schema_of};
 use ackproof::suite::vocabulary::{CAPABILITIES, CHECKS, CLAUSES, PATTERNS};
+use ackproof::suite::words::Word;
 use schemars::JsonSchema;
 
 fn explained(word: &str) -> String {
@@ -87,16 +88,30 @@ fn every_closed_vocabulary_is_explained() {
     }
 }
 
-/// `fixtures/suites/valid/every-word.yaml` and the suites use every key of a suite.
+/// The fixtures use every key, but for faults that nothing can inject yet.
 #[test]
 fn every_key_of_yaml_has_an_example() {
-    for word in vocabulary().all() {
+    let words = vocabulary();
+    let is_unbuilt = |word: &&Word| word.group == "faults" && word.meaning.contains("Not built");
+    let unbuilt: Vec<&str> =
+        words.all().iter().filter(is_unbuilt).map(|word| word.word.as_str()).collect();
+    let fixtures = Explanations::open(Path::new("fixtures/suites/valid"));
+    let mut without = Vec::new();
+    for word in words.all() {
+        let place = word.places[0].text();
         let is_yaml = FileKind::ALL.iter().any(|kind| word.places[0].file == kind.name());
-        if word.holds.is_some() && is_yaml {
-            let text = explained(&word.word);
-            assert!(text.contains("example ("), "{}\n{text}", word.places[0].text());
+        let is_late = place.split('.').any(|step| unbuilt.contains(&step));
+        if word.holds.is_none() || !is_yaml || is_late {
+            continue;
+        }
+        let shown = fixtures.of(&word.word).unwrap() + "\n" + &explained(&word.word);
+        let mut meanings = shown.split("\n\n").filter(|text| text.contains(&word.meaning));
+        if !meanings.any(|text| text.contains("example (")) {
+            without.push(place);
         }
     }
+    let todo = "use them in fixtures/suites/valid/every-word.yaml";
+    assert!(without.is_empty(), "{todo}:\n{}", without.join("\n"));
 }
 
 #[test]

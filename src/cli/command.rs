@@ -6,14 +6,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{
-    clean, doctor, exit, explain, images, judge, output, plan, run, schema, select, validate,
-};
 use super::explain::Explanations;
+use super::{
+    clean, doctor, exit, explain, images, init, judge, output, plan, run, schema, select, validate,
+};
 use crate::env::image::ImageChoice;
 use crate::env::run_lock::Keep;
 use crate::env::sweep::SweepScope;
+use crate::names::BrokerKind;
 use crate::plan::{Request, Subjects};
+use crate::suite::Problem;
 
 /// Proves, on real brokers, what happens to an event around its ACK.
 #[derive(Debug, Parser)]
@@ -37,6 +39,21 @@ enum Verb {
         /// Suite files or folders.
         #[arg(default_value = "suites")]
         paths: Vec<PathBuf>,
+        /// Folder of a worker, or of several; fixtures/workers if it is there.
+        #[arg(long)]
+        workers: Option<PathBuf>,
+    },
+    /// Write a first suite, its versions and a profile into a new folder.
+    Init {
+        /// The folder.
+        #[arg(default_value = "suites")]
+        dir: PathBuf,
+        /// The broker that the suite is run on.
+        #[arg(long, value_enum, default_value = "kafka")]
+        broker: Broker,
+        /// Partitions of its topic.
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
+        partitions: u16,
     },
     /// Show the cells and units that a run would have.
     Plan {
@@ -79,6 +96,22 @@ enum Verb {
         #[arg(long)]
         all: bool,
     },
+}
+
+/// Brokers, as the command line spells them.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Broker {
+    Kafka,
+    Pulsar,
+}
+
+impl From<Broker> for BrokerKind {
+    fn from(broker: Broker) -> Self {
+        match broker {
+            Broker::Kafka => Self::Kafka,
+            Broker::Pulsar => Self::Pulsar,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -165,6 +198,20 @@ fn log_to_stderr() {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
 }
 
+/// Prints what came out, or the problem.
+fn told(result: Result<String, Problem>) -> u8 {
+    match result {
+        Ok(text) => {
+            output::result(&text);
+            exit::OK
+        }
+        Err(problem) => {
+            output::message(&problem.rendered);
+            exit::USAGE
+        }
+    }
+}
+
 async fn dispatch(verb: Verb) -> u8 {
     match verb {
         Verb::Run(arguments) => {
@@ -181,10 +228,13 @@ async fn dispatch(verb: Verb) -> u8 {
             run::run(options).await
         }
         Verb::Judge { dir } => judge::judge(&dir),
-        Verb::Validate { paths } => {
-            let validation = validate::validate(&paths);
+        Verb::Validate { paths, workers } => {
+            let validation = validate::validate(&paths).with_workers(workers.as_deref());
             output::result(&validation.text());
             if validation.problems.is_empty() { exit::OK } else { exit::USAGE }
+        }
+        Verb::Init { dir, broker, partitions } => {
+            told(init::init(&dir, init::Choice { broker: broker.into(), partitions }))
         }
         Verb::Plan { selection, json } => {
             let selected =
@@ -199,22 +249,10 @@ async fn dispatch(verb: Verb) -> u8 {
             });
             exit::OK
         }
-        Verb::Explain { word, suites } => {
-            let explained = match word {
-                Some(word) => Explanations::open(&suites).of(&word),
-                None => Ok(explain::list()),
-            };
-            match explained {
-                Ok(text) => {
-                    output::result(&text);
-                    exit::OK
-                }
-                Err(problem) => {
-                    output::message(&problem.rendered);
-                    exit::USAGE
-                }
-            }
-        }
+        Verb::Explain { word, suites } => told(match word {
+            Some(word) => Explanations::open(&suites).of(&word),
+            None => Ok(explain::list()),
+        }),
         Verb::Schema { kind } => {
             output::result(&schema::text(kind.into()));
             exit::OK

@@ -8,16 +8,19 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::report_words::{ProtocolWords, ReportWords};
-use crate::suite::schema::{FileKind, schema, schema_of};
+use crate::suite::schema::{FileKind, filled, schema_of};
 use crate::suite::source::{At, Source};
 use crate::suite::words::{Holds, Place, Presence, Word, Words};
 use crate::suite::{self, Loaded, Problem};
 
 /// Used where the suites at hand have no example.
-const EXAMPLES: [(&str, &str); 4] = [
+const EXAMPLES: [(&str, &str); 7] = [
     ("suite", include_str!("../../fixtures/suites/valid/every-word.yaml")),
+    ("suite", include_str!("../../fixtures/suites/valid/by-version.yaml")),
     ("pins", include_str!("../../suites/pins.yaml")),
     ("profile", include_str!("../../suites/profiles/quick.yaml")),
+    ("deviations", include_str!("../../fixtures/suites/valid/deviations.yaml")),
+    ("fragments", include_str!("../../suites/fragments/billing.yaml")),
     ("worker", include_str!("../../fixtures/suites/valid/worker.yaml")),
 ];
 /// Lines of an example at most.
@@ -29,7 +32,7 @@ const COLUMNS: usize = 96;
 pub fn vocabulary() -> Words {
     let mut words = Words::default();
     for kind in FileKind::ALL {
-        words.add(kind.name(), &schema(kind));
+        words.add(kind.name(), &filled(kind));
     }
     words.add("report.json", &schema_of::<ReportWords>());
     words.add("worker protocol", &schema_of::<ProtocolWords>());
@@ -162,7 +165,9 @@ impl Library {
             let source = Source::new("an example".into(), String::new(), text.to_owned());
             Some((kind, source.ok()?))
         };
-        Self { loaded, builtin: EXAMPLES.into_iter().filter_map(source).collect() }
+        let pieces = loaded.fragments.iter().map(|file| (FileKind::Fragments.name(), &*file.text));
+        let builtin = pieces.chain(EXAMPLES).filter_map(source).collect();
+        Self { loaded, builtin }
     }
 
     fn uses(&self, places: &[Place]) -> Uses {
@@ -175,8 +180,14 @@ impl Library {
         }
         let pins = self.loaded.pins.iter().map(|read| (FileKind::Pins, &read.source));
         let profiles = self.loaded.profiles.iter().map(|read| (FileKind::Profile, &read.source));
+        let deviations = self.loaded.deviations.iter();
+        let deviations = deviations.map(|read| (FileKind::Deviations, &read.source));
         let manifests = self.loaded.manifests.iter().map(|read| (FileKind::Worker, &read.source));
-        let others = pins.chain(profiles).chain(manifests).map(|(kind, s)| (kind.name(), s));
+        let others = pins
+            .chain(profiles)
+            .chain(deviations)
+            .chain(manifests)
+            .map(|(kind, s)| (kind.name(), s));
         let builtin = self.builtin.iter().map(|(kind, source)| (*kind, source));
         for (kind, source) in others.chain(builtin) {
             if uses.example.is_none() {
@@ -211,7 +222,7 @@ impl Uses {
 
 /// The lines of a range, without the space in front that all of them have.
 fn example(source: &Source, range: Range<usize>) -> Example {
-    let text = source.text.as_str();
+    let text = source.filled();
     let start = text[..range.start].rfind('\n').map_or(0, |newline| newline + 1);
     let held = text[start..range.end].trim_end();
     let end = text[start + held.len()..].find('\n').map_or(text.len(), |n| start + held.len() + n);
@@ -223,9 +234,11 @@ fn example(source: &Source, range: Range<usize>) -> Example {
         lines.push("…".to_owned());
     }
     let line = text[..start].matches('\n').count() + 1;
-    let place = match source.relative.is_empty() {
-        true => source.display.clone(),
-        false => format!("{}:{line}", source.display),
+    // Where something is filled in, lines are no longer those of the file.
+    let has_lines = !source.relative.is_empty() && text == source.text;
+    let place = match has_lines {
+        true => format!("{}:{line}", source.display),
+        false => source.display.clone(),
     };
     Example { place, lines }
 }

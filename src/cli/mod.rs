@@ -9,6 +9,7 @@ pub mod evidence;
 pub mod exit;
 pub mod explain;
 pub mod images;
+pub mod init;
 pub mod judge;
 pub mod output;
 pub mod plan;

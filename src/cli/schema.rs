@@ -15,6 +15,10 @@ pub enum Kind {
     Pins,
     /// A choice of scenarios.
     Profile,
+    /// Deviations that everybody knows about.
+    Deviations,
+    /// Pieces that suites include.
+    Fragments,
     /// A worker's manifest.
     Worker,
 }
@@ -25,6 +29,8 @@ impl From<Kind> for FileKind {
             Kind::Suite => Self::Suite,
             Kind::Pins => Self::Pins,
             Kind::Profile => Self::Profile,
+            Kind::Deviations => Self::Deviations,
+            Kind::Fragments => Self::Fragments,
             Kind::Worker => Self::Worker,
         }
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::checks::{CheckSpec, PinSubject};
 use crate::names::{ServerKind, wire_name};
 use crate::suite::pins::glob;
-use crate::suite::schema::{CheckName, Scalar, URL_PATTERN};
+use crate::suite::schema::{RuleName, Scalar, URL_PATTERN};
 
 /// A file of deviations, beside the suites that they are about.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -37,7 +37,7 @@ pub struct DeviationSpec {
     /// Globs over `property/scenario`; each has to match something.
     pub scenarios: Vec<String>,
     /// Wire name of the check that is violated.
-    #[schemars(with = "CheckName")]
+    #[schemars(with = "RuleName")]
     pub check: String,
     /// In which versions of which client or server.
     #[serde(rename = "for")]
@@ -59,7 +59,7 @@ pub struct DeviationSpec {
 #[serde(deny_unknown_fields)]
 pub struct KnownSpec {
     /// Wire name of the check that is violated.
-    #[schemars(with = "CheckName")]
+    #[schemars(with = "RuleName")]
     pub check: String,
     /// In which versions of which client or server.
     #[serde(rename = "for")]

@@ -40,7 +40,7 @@ pub enum Selection {
     /// These, by ordinal from 1.
     Events(Vec<u32>),
     /// Every so-manieth event: `every: 3` takes 3, 6, 9, …
-    Every(u32),
+    Every(#[schemars(range(min = 1))] u32),
 }
 
 /// What a handler does with an event that it was handed.

@@ -14,7 +14,7 @@ use super::manifest::Manifest;
 use super::meanings::{CAPABILITIES, CLAUSES, PATTERNS};
 use super::model::SuiteFile;
 use super::pins::{PinsFile, ProfileFile};
-use crate::checks::CheckSpec;
+use crate::checks::{AlwaysOn, CheckSpec};
 use crate::names::ID_PATTERN;
 
 /// Regular expression of an address, for schemas; `vocabulary::is_url` is the rule.
@@ -33,14 +33,8 @@ pub enum FileKind {
 
 impl FileKind {
     /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Suite,
-        Self::Fragments,
-        Self::Pins,
-        Self::Profile,
-        Self::Deviations,
-        Self::Worker,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Suite, Self::Fragments, Self::Pins, Self::Profile, Self::Deviations, Self::Worker];
 
     /// What stands behind `kind:`.
     pub fn name(self) -> &'static str {
@@ -184,18 +178,30 @@ macro_rules! text_schemas {
 }
 text_schemas! {
     /// A name that the author of a suite gives.
-    Id: json_schema!({"type": "string", "pattern": ID_PATTERN});
+    Id: json_schema!({
+        "title": "name: lower-case letters, digits, dashes",
+        "type": "string",
+        "pattern": ID_PATTERN,
+    });
     /// A name that stands in ids and that somebody else has given.
-    Word: json_schema!({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$"});
+    Word: json_schema!({
+        "title": "word: letters, digits, dots, dashes, underscores",
+        "type": "string",
+        "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$",
+    });
     /// A version; YAML reads `17` and `4.2` as numbers.
     Version: json_schema!({
+        "title": "version, such as `4.3.1`, or a major, such as `17`",
         "type": ["string", "number"],
         "pattern": "^[0-9]+(\\.[0-9]+){0,3}(-[A-Za-z0-9.]+)?$",
     });
     /// A piece of a suite, whatever it is.
     Piece: json_schema!({"title": "piece of a suite"});
     /// Whatever stands for a text where every value is one.
-    Scalar: json_schema!({"type": ["string", "number", "boolean"]});
+    Scalar: json_schema!({
+        "title": "text, number or truth value",
+        "type": ["string", "number", "boolean"],
+    });
 }
 
 macro_rules! word_schemas {
@@ -225,6 +231,8 @@ word_schemas! {
     PatternName: "How a worker handles an event.", |_| listed(PATTERNS);
     /// The wire name of a check.
     CheckName: "A check of the scenario.", check_names;
+    /// The wire name of a check, or of a rule that always applies.
+    RuleName: "A check of the scenario, or a rule that always applies.", rule_names;
 }
 
 fn listed(words: &[(&str, &str)]) -> Vec<Value> {
@@ -245,6 +253,12 @@ fn check_names(generator: &mut SchemaGenerator) -> Vec<Value> {
         Some(word(&name, variant.get("description")))
     });
     names.collect()
+}
+
+fn rule_names(generator: &mut SchemaGenerator) -> Vec<Value> {
+    let always = AlwaysOn::json_schema(generator).to_value();
+    let always = always["oneOf"].as_array().cloned().unwrap_or_default();
+    check_names(generator).into_iter().chain(always).collect()
 }
 
 /// A map whose keys are the words of a closed enum; each word's own text stands at its key.

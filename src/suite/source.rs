@@ -104,6 +104,11 @@ impl Source {
         &self.composed
     }
 
+    /// The text with its fragments and variables filled in: what was parsed.
+    pub fn filled(&self) -> &str {
+        self.composed.text()
+    }
+
     /// A problem at the end of a route.
     pub fn problem(&self, route: &Route, message: impl Into<String>) -> Problem {
         self.problem_with_help(route, message, None)
@@ -177,7 +182,7 @@ pub enum At<'a> {
 
 impl Source {
     /// Visits every key and every scalar with the way that leads to it (and ends with it), and with
-    /// the bytes from its beginning to the end of what stands behind it.
+    /// the bytes of the filled text from its beginning to the end of what stands behind it.
     pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&[At<'a>], Range<usize>)) {
         self.tree.visit(&mut Vec::new(), visit);
     }
@@ -199,8 +204,8 @@ impl Node {
             Shape::Map(entries) => {
                 for (key, node) in entries {
                     way.push(At::Key(&key.value));
-                    let start = span(key.referenced).start;
-                    visit(way, start..node.end().max(span(key.referenced).end));
+                    let key = span(key.defined);
+                    visit(way, key.start..node.end().max(key.end));
                     node.visit(way, visit);
                     way.pop();
                 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::source::At;
+use crate::checks::AlwaysOn;
 
 /// A word in one meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,15 +92,19 @@ impl Place {
 const GROUPS: &[(&str, &str)] = &[
     ("CheckSpec", "checks"),
     ("CheckName", "checks"),
-    ("AlwaysOn", "rules that always apply"),
+    ("RuleName", "checks"),
+    ("AlwaysOn", ALWAYS_ON),
     ("FaultSpec", "faults"),
     ("Point", "points"),
     ("EventSet", "event sets"),
+    ("Selection", "events that a rule of a handler concerns"),
     ("Until", "ends of a phase"),
+    ("Behaviour", "behaviours of a handler"),
     ("PatternName", "patterns"),
     ("CapabilityName", "capabilities"),
     ("Outcome", "outcomes"),
     ("Cause", "causes"),
+    ("Carried", "what a letter carries"),
     ("Grade", "grades"),
     ("FindingResult", "answers of a check"),
     ("Role", "roles"),
@@ -111,6 +116,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("CallOutcome", "ends of a call"),
     ("ClauseId", "clauses"),
 ];
+const ALWAYS_ON: &str = "rules that always apply";
 /// Keys of files.
 pub const KEYS: &str = "keys";
 const OTHER_WORDS: &str = "other words";
@@ -203,6 +209,11 @@ impl Walk<'_> {
             if let Some(word) = variant["const"].as_str() {
                 let meaning = text(&variant["description"]);
                 let group = listed.unwrap_or(OTHER_WORDS);
+                let group = match group {
+                    // Some lists have both.
+                    "checks" if is_always_on(word) => ALWAYS_ON,
+                    group => group,
+                };
                 self.met(Step::Word(word.to_owned()), group, meaning, None, way, words);
             } else {
                 let group = listed.unwrap_or(KEYS);
@@ -288,6 +299,9 @@ impl Walk<'_> {
         if let Some(variants) = node["oneOf"].as_array() {
             return one_of(variants.iter().filter_map(word_of).collect());
         }
+        if let Some(title) = node["title"].as_str() {
+            return title.to_owned();
+        }
         let types = match &node["type"] {
             Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
             one => one.as_str().into_iter().collect::<Vec<_>>(),
@@ -298,10 +312,8 @@ impl Walk<'_> {
             ["array"] => format!("list of: {}", self.kind(&node["items"])),
             ["object"] => self.mapping(node),
             ["string"] if node["pattern"] == crate::names::ID_PATTERN => {
-                "name (lower-case letters, digits, dashes)".to_owned()
+                "name: lower-case letters, digits, dashes".to_owned()
             }
-            ["string", "number"] => "version".to_owned(),
-            ["string", "number", "boolean"] => "text, number or truth value".to_owned(),
             _ => "text".to_owned(),
         }
     }
@@ -322,6 +334,10 @@ impl Walk<'_> {
             None => "mapping without keys: `{}`".to_owned(),
         }
     }
+}
+
+fn is_always_on(word: &str) -> bool {
+    AlwaysOn::ALL.iter().any(|rule| rule.name() == word)
 }
 
 /// The word of a variant: a constant, or its only key.

@@ -96,3 +96,14 @@ fn controls_as_the_real_worker_fail_by_the_check_that_they_name() {
     }
     assert!(cells.iter().all(|cell| cell["outcome"] == "fail"), "{}", ended.stdout);
 }
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn the_first_suite_that_init_writes_is_green() {
+    for broker in ["kafka", "pulsar"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let dir = folder.path().join("first").display().to_string();
+        run(&["init", &dir, "--broker", broker]).expect_code(0);
+        expect_green(&run(&["run", &dir]), 1);
+    }
+}
