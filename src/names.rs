@@ -6,25 +6,35 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Properties of a message by name (Pulsar properties, Kafka headers), as text.
 pub type Properties = BTreeMap<String, String>;
 
 /// A message broker that `ackproof` can start and observe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum BrokerKind {
+    /// Apache Kafka: a destination is a consumer group, an ACK is a committed offset.
     Kafka,
+    /// Apache Pulsar: a destination is a subscription, and each message has its own ACK.
     Pulsar,
 }
 
 /// A server that a plan pins: a broker, or the database behind the workers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerKind {
+    /// Apache Kafka, a broker.
     Kafka,
+    /// Apache Pulsar, a broker.
     Pulsar,
+    /// PostgreSQL, the database in which workers have their effects.
     Postgres,
 }
 
@@ -38,20 +48,30 @@ impl From<BrokerKind> for ServerKind {
 }
 
 /// A named moment in a worker's handling of one event; only *armed* points suspend the handler.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Point {
+    /// The client has handed the message to the handler; nothing was done yet.
     Received,
+    /// The handler is about to begin the transaction of its effect.
     BeforeEffect,
+    /// The effect is written in a transaction that is not committed.
     InTransaction,
+    /// The effect is committed.
     EffectCommitted,
+    /// The handler is about to acknowledge.
     BeforeAck,
     /// The client's acknowledge call came back; most clients only queue or group it.
     AckReturned,
     /// A gate of the runner: held at `ack_returned` until the broker shows the ACK.
     AckVisible,
+    /// The handler failed and is about to give the message back.
     BeforeNack,
+    /// The publication of a dead letter was confirmed; its source is not acknowledged.
     DlqPublished,
+    /// A redriver has republished a letter and recorded it.
     Redriven,
 }
 
@@ -66,43 +86,65 @@ impl Point {
 }
 
 /// What a worker does for the scenario.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
+    /// Publishes the workload and tells what the broker confirmed.
     Producer,
+    /// Receives for one destination, has effects in the database, and acknowledges.
     Consumer,
+    /// Brings dead letters back into the source topic.
     Redriver,
-    /// Changes the domain and writes its outbox in one transaction.
+    /// Changes the domain and writes its outbox in one transaction. Not built yet.
     Application,
-    /// Publishes what the outbox holds.
+    /// Publishes what the outbox holds. Not built yet.
     Relay,
 }
 
 /// What a worker reported about one call of its client or database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
+    /// A message was sent to a topic.
     Publish,
+    /// A message was acknowledged.
     Ack,
+    /// A message was given back.
     Nack,
+    /// A dead letter was published.
     DeadLetter,
+    /// A dead letter was published to the source topic again.
     Redrive,
+    /// The handler changed the database.
     Effect,
 }
 
 /// How such a call ended, in the worker's own words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
+    /// The call succeeded.
     Ok,
+    /// The call failed, and nothing was done.
     Error,
+    /// Whether it was done cannot be told.
     Unknown,
+    /// The event was handled before: nothing was changed.
     Duplicate,
+    /// The event was handled before with other contents: nothing was changed.
     Conflict,
 }
 
 /// Which events of a scenario a rule is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum EventSet {
     /// Every event of the workload.
@@ -118,60 +160,99 @@ pub enum EventSet {
 }
 
 /// How well a number is supported: by a claim only, or by something the worker cannot forge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
+    /// A worker says so, and nothing else does.
     Claimed,
+    /// Read from tables of the database that no worker can write.
     Ledger,
+    /// Read from the broker itself.
     Broker,
+    /// Seen on the connection between worker and server.
     Wire,
+    /// Read from an installed file: a version and its hash.
     Artifact,
 }
 
 /// Where a topic stands in the scenario.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum TopicRole {
+    /// The topic that the workload is published to.
     Source,
+    /// The topic for letters that could not be handled.
     DeadLetter,
 }
 
 /// The outcome of a cell, worst first where nothing invalidates the evidence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
+    /// A guarantee is broken.
     Fail,
+    /// The evidence does not carry a verdict; the cause says why.
     Inconclusive,
+    /// A declared deviation showed as it was declared.
     Known,
+    /// The client or broker lacks a capability that the scenario needs.
     Unsupported,
+    /// Every check held on something examined, every fault landed, every control was caught.
     Pass,
 }
 
 /// Why a cell is inconclusive; a closed list, because a reader acts on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
+    /// Something else than the pinned version answered.
     WrongVersion,
+    /// A process or container was killed for lack of memory.
     Oom,
+    /// A server, an image or the container engine failed.
     Environment,
+    /// A tool that builds or runs a worker failed or is missing.
     Toolchain,
+    /// `ackproof` itself or a worker's side of the protocol failed.
     RunnerError,
+    /// What a fault took away was not seen to be back.
     HealNotVerified,
+    /// The story fails without any fault.
     BaselineFailed,
+    /// A fault has no receipt that it struck where it should.
     FaultNotLanded,
+    /// A deliberate defect went unnoticed.
     ControlNotCaught,
+    /// A check had nothing to look at.
     NothingExamined,
+    /// The run was interrupted.
     Cancelled,
 }
 
 /// Level of a scenario: core must hold everywhere, extended is cheap to leave out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
+    /// Must hold everywhere.
     Core,
+    /// Holds everywhere too, and is cheap to leave out.
     Extended,
+    /// Shows what a client or broker does; nothing rests on it.
     Informational,
 }
+
+/// Regular expression of a name in suites, for schemas; `suite::vocabulary::is_id` is the rule.
+pub const ID_PATTERN: &str = "^[a-z][a-z0-9-]{0,59}$";
 
 /// The wire name of a closed enum (its serde name), for messages and reports.
 pub fn wire_name<T: Serialize>(value: &T) -> String {

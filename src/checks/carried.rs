@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Scope;
@@ -13,7 +14,7 @@ use crate::evidence::event::{CallResult, Event, LogEntry, PlannedEvent, ReadWhy}
 use crate::names::{CallOutcome, Grade, Operation, Place, Position, TopicRole};
 
 /// What a property of a dead letter must equal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Carried {
     /// The event's id.

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Tally, counted, spread};
@@ -12,10 +13,11 @@ use super::{Bound, Check, Finding, Scope};
 use crate::evidence::History;
 use crate::names::{CallOutcome, EventSet, Grade, Operation, Position, TopicRole};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Confirmations that the producer has to have for each event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfirmedSpec {
+    /// The events that it is about.
     pub of: EventSet,
     /// Confirmed publications of each event.
     pub count: Bound,

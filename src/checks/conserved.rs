@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::disposition::{Account, Fate, accounts};
@@ -12,8 +13,8 @@ use super::{Check, Finding, Scope};
 use crate::evidence::History;
 use crate::names::{Grade, wire_name};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Every event must have a disposition for every destination, and none is lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConservedSpec {}
 

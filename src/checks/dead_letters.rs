@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::carried::{Answer, Carried, Origins};
@@ -14,13 +15,15 @@ use crate::evidence::History;
 use crate::evidence::event::{Event, LogEntry, PlannedEvent, ReadWhy};
 use crate::names::{EventSet, Grade, Position, TopicRole};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Dead letters of some events, as they can be read from the dead letter topic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeadLettersSpec {
+    /// The events that it is about.
     pub of: EventSet,
     /// Copies per event on the dead letter topic.
     pub copies: Bound,
+    /// How like the original each of them must be.
     pub fidelity: Fidelity,
     /// Properties that each letter must carry, by name, and what they must equal.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -28,7 +31,7 @@ pub struct DeadLettersSpec {
 }
 
 /// How like the original a dead letter must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fidelity {
     /// Only the event id.

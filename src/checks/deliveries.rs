@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::Tally;
@@ -13,11 +14,13 @@ use crate::evidence::History;
 use crate::evidence::event::{Event, FaultStage, Probe, ProbeWhen, Process, ReadWhy};
 use crate::names::{EventSet, Grade, Point, TopicRole};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Handings-over of each event to a handler.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeliveriesSpec {
+    /// The events that it is about.
     pub of: EventSet,
+    /// How many of them each event may have.
     pub count: Bound,
 }
 

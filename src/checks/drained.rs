@@ -3,6 +3,7 @@
 //! acknowledged come out.
 //! It must never take an estimate of a backlog for a backlog of none.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Tally, counted, named};
@@ -12,8 +13,8 @@ use crate::evidence::History;
 use crate::evidence::event::ReadWhy;
 use crate::names::{Grade, TopicRole};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Nothing may be left to acknowledge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DrainedSpec {}
 

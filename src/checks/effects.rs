@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Tally, spread};
@@ -12,11 +13,13 @@ use super::{Bound, Check, Finding, Scope};
 use crate::evidence::History;
 use crate::names::{EventSet, Grade};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Effects of each event for each destination.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EffectsSpec {
+    /// The events that it is about.
     pub of: EventSet,
+    /// How many of them each event may have.
     pub count: Bound,
 }
 

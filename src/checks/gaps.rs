@@ -3,6 +3,7 @@
 //! came again too early or too late come out.
 //! It must never decide by a margin that is smaller than a stretch in which the runner was away.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::absence::Absence;
@@ -12,10 +13,11 @@ use super::{Check, Finding, Scope};
 use crate::evidence::History;
 use crate::names::{EventSet, Grade};
 
-/// What YAML says about it: a least time, a greatest one, or both.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Times that must lie between two handings-over: a least time, a greatest one, or both.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GapsSpec {
+    /// The events that it is about.
     pub of: EventSet,
     /// Which of an event's gaps.
     pub between: Between,
@@ -28,7 +30,7 @@ pub struct GapsSpec {
 }
 
 /// Which handings-over of an event are looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Between {
     /// Each and the one before it.

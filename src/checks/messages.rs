@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Tally, counted, spread};
@@ -17,10 +18,11 @@ use crate::evidence::cursor::Cursor;
 use crate::evidence::event::{Event, FaultStage, ReadWhy};
 use crate::names::{CallOutcome, EventSet, Grade, Operation, Position, TopicRole};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Copies that each event has to have in a topic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessagesSpec {
+    /// The events that it is about.
     pub of: EventSet,
     /// Whose copies: those in the source topic, or the letters.
     pub topic: TopicRole,

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::History;
@@ -60,11 +61,16 @@ pub struct Finding {
 }
 
 /// The three answers of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingResult {
+    /// The rule is broken.
     Violated,
+    /// The history does not say.
     Indeterminate,
+    /// The rule holds for everything that was looked at.
     Holds,
 }
 
@@ -124,16 +130,20 @@ impl fmt::Display for PinSubject {
 }
 
 /// How often something may be seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
+    /// This number and no other.
     Exactly(u64),
+    /// This number or more.
     AtLeast(u64),
+    /// This number or less.
     AtMost(u64),
 }
 
-/// One rule of a scenario, by kind. Adding a check is one file and one line here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// One rule of a scenario, by kind.
+// Adding a check is one file and one line here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckSpec {
     /// Effects per event and destination in the audit table.
@@ -231,7 +241,9 @@ impl CheckSpec {
 }
 
 /// Rules that no scenario has to ask for: they are applied to every unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum AlwaysOn {
     /// What the broker confirmed to a producer can be read.

@@ -3,6 +3,7 @@
 //! come out.
 //! It must never hold on a reading that was taken before a handler had the events at all.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Tally, counted};
@@ -11,14 +12,16 @@ use super::{Check, Finding, Scope};
 use crate::evidence::History;
 use crate::evidence::cursor::Cursor;
 use crate::evidence::event::{Event, FaultStage, ReadWhy};
-use crate::names::{EventSet, Grade, Point, TopicRole};
+use crate::names::{EventSet, Grade, ID_PATTERN, Point, TopicRole};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The cursor must stay behind these events while a fault stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NotAdvancedSpec {
+    /// The events that it is about.
     pub of: EventSet,
     /// Id of the fault that stands meanwhile.
+    #[schemars(regex(pattern = ID_PATTERN))]
     pub during: String,
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::Tally;
@@ -14,16 +15,18 @@ use crate::evidence::History;
 use crate::evidence::event::{CallResult, Event, ReadWhy};
 use crate::names::{CallOutcome, EventSet, Grade, Operation, Position, TopicRole};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// None of these events may come again after its ACK.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NotRedeliveredSpec {
+    /// The events that it is about.
     pub of: EventSet,
+    /// From when on.
     pub since: Since,
 }
 
 /// From when on an event must not come again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Since {
     /// The client's acknowledge call came back well.

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Tally, counted};
@@ -14,15 +15,16 @@ use crate::evidence::History;
 use crate::evidence::event::{AuditRow, ReadWhy};
 use crate::names::Grade;
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Events of a key have to follow each other as they were published.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrderSpec {
+    /// What has to be in order.
     pub by: OrderBy,
 }
 
 /// What is put beside the order of publication, which is the order of the workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OrderBy {
     /// Changes of the domain, for each destination: an older event that changes it after a newer

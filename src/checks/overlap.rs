@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Tally, counted};
@@ -14,10 +15,11 @@ use crate::evidence::History;
 use crate::evidence::event::{Event, FaultStage, Process};
 use crate::names::{EventSet, Grade, Point};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Two processes must have been in each of these events at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OverlapSpec {
+    /// The events that it is about.
     pub of: EventSet,
 }
 

@@ -2,6 +2,7 @@
 //! The counts that workers pass on come in; events whose counts went another way come out.
 //! It must never make up a count that a client did not give.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Tally, counted, named};
@@ -10,10 +11,11 @@ use super::{Bound, Check, Finding, Scope};
 use crate::evidence::History;
 use crate::names::{EventSet, Grade};
 
-/// What YAML says about it: the whole sequence, the number of resets, or both.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Counts that the client must give the handler: the whole sequence, the number of resets, or both.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedeliveryCountsSpec {
+    /// The events that it is about.
     pub of: EventSet,
     /// The counts of all handings-over of each event, in their order, over all processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

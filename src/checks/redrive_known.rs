@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Tally, counted};
@@ -15,10 +16,11 @@ use crate::evidence::History;
 use crate::evidence::event::{Event, FaultStage, Probe, ProbeWhen};
 use crate::names::{EventSet, Grade, Role, TopicRole};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Each of these letters must be recorded as redriven.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedriveKnownSpec {
+    /// The events that it is about.
     pub of: EventSet,
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Tally, counted, named};
@@ -14,10 +15,11 @@ use crate::evidence::History;
 use crate::evidence::event::{Event, FaultStage, ReadWhy, TopicCounts};
 use crate::names::{EventSet, Grade, TopicRole};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Dead letters of these events must be gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnretainedSpec {
+    /// The events that it is about.
     pub of: EventSet,
 }
 

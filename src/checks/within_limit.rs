@@ -4,6 +4,7 @@
 //! It must never decide by a margin that is smaller than a stretch in which the runner was not
 //! there.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::absence::Absence;
@@ -14,10 +15,11 @@ use crate::evidence::History;
 use crate::evidence::event::{At, Event};
 use crate::names::{EventSet, Grade, Point};
 
-/// What YAML says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Each of these events must be handled inside the ack timeout.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WithinLimitSpec {
+    /// The events that it is about.
     pub of: EventSet,
 }
 

@@ -7,13 +7,16 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
+use super::explain::Explanations;
 use super::run::{Known, Manner, OnFailure};
-use super::{clean, completions, doctor, exit, images, judge, list, output, plan};
-use super::{rerun, run, select, validate, verify};
+use super::{clean, completions, doctor, exit, explain, images, init, judge, list, output, plan};
+use super::{rerun, run, schema, select, validate, verify};
 use crate::env::image::ImageChoice;
 use crate::env::run_lock::Keep;
 use crate::env::sweep::SweepScope;
+use crate::names::BrokerKind;
 use crate::plan::{Request, Subjects};
+use crate::suite::Problem;
 
 /// Proves, on real brokers, what happens to an event around its ACK.
 #[derive(Debug, Parser)]
@@ -84,6 +87,21 @@ enum Verb {
         /// Suite files or folders.
         #[arg(default_value = "suites")]
         paths: Vec<PathBuf>,
+        /// Folder of a worker, or of several; fixtures/workers if it is there.
+        #[arg(long)]
+        workers: Option<PathBuf>,
+    },
+    /// Write a first suite, its versions and a profile into a new folder.
+    Init {
+        /// The folder.
+        #[arg(default_value = "suites")]
+        dir: PathBuf,
+        /// The broker that the suite is run on.
+        #[arg(long, value_enum, default_value = "kafka")]
+        broker: Broker,
+        /// Partitions of its topic.
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
+        partitions: u16,
     },
     /// Show the cells and units that a run would have.
     Plan {
@@ -94,6 +112,20 @@ enum Verb {
         /// Print the whole plan as JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// Say what a word of suites, reports or the worker protocol means; list all words without one.
+    Explain {
+        /// A key, check, fault, point, pattern, capability, clause, outcome, …
+        word: Option<String>,
+        /// Suites to take examples from.
+        #[arg(long, default_value = "suites")]
+        suites: PathBuf,
+    },
+    /// Print the JSON Schema of a kind of YAML file, for editors.
+    Schema {
+        /// What the file's `kind:` says.
+        #[arg(value_enum, default_value = "suite")]
+        kind: schema::Kind,
     },
     /// Say what this machine has and lacks.
     Doctor,
@@ -120,6 +152,22 @@ enum Verb {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
+}
+
+/// Brokers, as the command line spells them.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Broker {
+    Kafka,
+    Pulsar,
+}
+
+impl From<Broker> for BrokerKind {
+    fn from(broker: Broker) -> Self {
+        match broker {
+            Broker::Kafka => Self::Kafka,
+            Broker::Pulsar => Self::Pulsar,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -252,6 +300,17 @@ fn log_to_stderr() {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
 }
 
+/// Prints what came out, or the problem.
+fn told(result: Result<String, Problem>) -> u8 {
+    match result {
+        Ok(text) => output::result(&text, exit::OK),
+        Err(problem) => {
+            output::message(&problem.rendered);
+            exit::USAGE
+        }
+    }
+}
+
 async fn dispatch(verb: Verb) -> u8 {
     match verb {
         Verb::Run { selection, chance, out, manner } => {
@@ -287,10 +346,13 @@ async fn dispatch(verb: Verb) -> u8 {
         Verb::Completions { shell } => {
             output::result(&completions::completions(shell), exit::OK)
         }
-        Verb::Validate { paths } => {
-            let validation = validate::validate(&paths);
+        Verb::Validate { paths, workers } => {
+            let validation = validate::validate(&paths).with_workers(workers.as_deref());
             let code = if validation.problems.is_empty() { exit::OK } else { exit::USAGE };
             output::result(&validation.text(), code)
+        }
+        Verb::Init { dir, broker, partitions } => {
+            told(init::init(&dir, init::Choice { broker: broker.into(), partitions }))
         }
         Verb::Plan { selection, chance, json } => {
             let selected = match select::select(
@@ -309,6 +371,13 @@ async fn dispatch(verb: Verb) -> u8 {
                     exit::INCONCLUSIVE
                 }
             }
+        }
+        Verb::Explain { word, suites } => told(match word {
+            Some(word) => Explanations::open(&suites).of(&word),
+            None => Ok(explain::list()),
+        }),
+        Verb::Schema { kind } => {
+            output::result(&schema::text(kind.into()), exit::OK)
         }
         Verb::Doctor => doctor::doctor().await,
         Verb::Images { selection, images, boot } => {

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::suite::{self, Problem};
+use super::select::{WORKERS, manifest_paths};
+use crate::suite::{self, Problem, manifest};
 
 /// What validation found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -35,6 +36,22 @@ pub fn validate<P: AsRef<Path>>(paths: &[P]) -> Validation {
 }
 
 impl Validation {
+    /// The same with the problems of the workers' manifests: in the folder, or where workers are
+    /// unless one is named. What was read already is not told twice.
+    pub fn with_workers(mut self, folder: Option<&Path>) -> Self {
+        let paths = manifest_paths(folder.unwrap_or(Path::new(WORKERS)));
+        if let (Some(folder), true) = (folder, paths.is_empty()) {
+            let message = "no worker.yaml in this folder or in a folder below";
+            self.problems.push(Problem::of_file(&folder.display().to_string(), message, None));
+        }
+        for path in paths {
+            self.problems.extend(manifest::load(&path).err().unwrap_or_default());
+        }
+        self.problems.sort();
+        self.problems.dedup();
+        self
+    }
+
     /// For people: the problems with their carets, then one line that counts.
     pub fn text(&self) -> String {
         let mut text = String::new();

@@ -3,27 +3,33 @@
 //! It must never act on a topic that the unit does not own.
 
 use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
 use super::{Fault, record};
 use crate::env::EnvError;
 use crate::evidence::event::FaultStage;
-use crate::names::{TopicRole, wire_name};
+use crate::names::{ID_PATTERN, TopicRole, wire_name};
 
-/// What YAML says about an administrative action.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// An administrative action and its time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdminSpec {
+    /// Name of the fault inside its scenario.
+    #[schemars(regex(pattern = ID_PATTERN))]
     pub id: String,
+    /// What is done.
     pub action: AdminAction,
+    /// The topic to which it is done.
     pub topic: TopicRole,
     /// It is done when this phase has ended.
+    #[schemars(regex(pattern = ID_PATTERN))]
     pub after: String,
 }
 
 /// What an administrator does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AdminAction {
     /// Pulsar: close the topic, load it again, and trim what no subscription needs.

@@ -3,6 +3,7 @@
 //! It must never leave a process stopped, nor count the signal as proof that it took effect.
 
 use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
@@ -10,13 +11,17 @@ use super::stall::{StallEnd, until};
 use super::{Fault, PointTrigger, record, record_trigger};
 use crate::env::EnvError;
 use crate::evidence::event::{At, Event, FaultStage, ProbeWhen};
+use crate::names::ID_PATTERN;
 
-/// What YAML says about a freeze. Unlike a stall it stops heartbeats, timers and acknowledgments of
-/// the client as well.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Whom a freeze stops, when, and how long. Unlike a stall it stops heartbeats, timers and
+/// acknowledgments of the client as well.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FreezeSpec {
+    /// Name of the fault inside its scenario.
+    #[schemars(regex(pattern = ID_PATTERN))]
     pub id: String,
+    /// What fires it.
     pub when: PointTrigger,
     /// What thaws it.
     pub until: StallEnd,

@@ -5,31 +5,36 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
 use super::{Fault, PointTrigger, record, record_trigger};
 use crate::env::EnvError;
 use crate::evidence::event::{At, Event, FaultStage, ProbeWhen};
-use crate::names::Point;
+use crate::names::{ID_PATTERN, Point};
 use crate::wait::{self, Seen};
 
-/// What YAML says about a kill.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Whom a kill strikes, when, and what follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KillSpec {
+    /// Name of the fault inside its scenario.
+    #[schemars(regex(pattern = ID_PATTERN))]
     pub id: String,
+    /// What fires it.
     pub when: PointTrigger,
     /// What follows the death.
     pub then: AfterKill,
 }
 
 /// What follows the death of a worker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterKill {
     /// The same worker starts again, as its next incarnation.
     Restart,
+    /// Nobody takes its place; the others go on.
     StayDead,
 }
 

@@ -11,11 +11,12 @@ pub mod unbuilt;
 pub mod withhold;
 
 use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::env::EnvError;
 use crate::evidence::event::{At, Event, FaultStage, FaultStep};
-use crate::names::Point;
+use crate::names::{ID_PATTERN, Point};
 use ground::Ground;
 
 /// What a fault does, by the occasion on which it acts. Each occasion that a fault does not know
@@ -62,19 +63,30 @@ fn record_trigger(ground: &dyn Ground, fault: &str, when: &PointTrigger, held: &
     );
 }
 
-/// One fault of a scenario, by action. Adding an action is one file and one line here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// One fault of a scenario, by action.
+// Adding an action is one file and one line here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultSpec {
+    /// A worker is killed (SIGKILL) while it is held at a point.
     Kill(kill::KillSpec),
+    /// A handler is held at a point, past a limit or for a share of it.
     Stall(stall::StallSpec),
+    /// A worker process is stopped at a point, with its timers and heartbeats, and thawed later.
     Freeze(freeze::FreezeSpec),
+    /// A piece of topology is missing.
     Withhold(withhold::WithholdSpec),
+    /// An administrator does something to a topic.
     Admin(admin::AdminSpec),
+    /// A server is restarted on its own data. Not built yet: such a cell is unsupported.
     Restart(unbuilt::RestartSpec),
+    /// A link passes nothing for a while. Not built yet: such a cell is unsupported.
     Cut(unbuilt::CutSpec),
+    /// One frame on a link is struck. Not built yet: such a cell is unsupported.
     Frame(unbuilt::FrameSpec),
+    /// A worker's clock is wrong. Not built yet: such a cell is unsupported.
     Skew(unbuilt::SkewSpec),
+    /// A server gets another version on its data. Not built yet: such a cell is unsupported.
     Swap(unbuilt::SwapSpec),
 }
 
@@ -133,21 +145,24 @@ impl FaultSpec {
 }
 
 /// A worker reaches a point with an event; the first arrival fires, once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PointTrigger {
     /// Name of the worker in the scenario; any of its processes.
+    #[schemars(regex(pattern = ID_PATTERN))]
     pub worker: String,
+    /// The moment at which the worker is held.
     pub point: Point,
+    /// The event that the worker has in hand then.
     pub event: EventRef,
 }
 
 /// Which event of the workload a trigger waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EventRef {
     /// The n-th event of the workload, from 1.
-    Ordinal(u32),
+    Ordinal(#[schemars(range(min = 1))] u32),
     /// Whichever event is the n-th to arrive at the point, from 1.
-    Arrival(u32),
+    Arrival(#[schemars(range(min = 1))] u32),
 }

@@ -5,31 +5,37 @@
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
 use super::{Fault, PointTrigger, record, record_trigger};
 use crate::env::EnvError;
 use crate::evidence::event::{At, Event, FaultStage, ProbeWhen};
+use crate::names::ID_PATTERN;
 use crate::wait::{self, Seen, WaitError};
 
-/// What YAML says about a stall.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Whom a stall holds, when, and how long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StallSpec {
+    /// Name of the fault inside its scenario.
+    #[schemars(regex(pattern = ID_PATTERN))]
     pub id: String,
+    /// What fires it.
     pub when: PointTrigger,
+    /// What ends it.
     pub until: StallEnd,
 }
 
 /// What ends a stall.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StallEnd {
     /// Another process received the same event: proof that the limit was passed.
     ReceivedElsewhere,
     /// Percent of the worker's ack timeout (Pulsar) or max.poll.interval.ms (Kafka).
-    PercentOfAckTimeout(u32),
+    PercentOfAckTimeout(#[schemars(range(min = 1, max = 1000))] u32),
 }
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);

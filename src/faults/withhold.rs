@@ -3,6 +3,7 @@
 //! It must never create the piece in order to look for it.
 
 use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
@@ -10,24 +11,30 @@ use super::{Fault, record};
 use crate::brokers::BrokerError;
 use crate::env::EnvError;
 use crate::evidence::event::FaultStage;
-use crate::names::wire_name;
+use crate::names::{ID_PATTERN, wire_name};
 
-/// What YAML says about a missing piece.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Which piece is missing, and how long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WithholdSpec {
+    /// Name of the fault inside its scenario.
+    #[schemars(regex(pattern = ID_PATTERN))]
     pub id: String,
+    /// What is missing.
     pub piece: Piece,
     /// The phase at whose start it is created; never, if absent.
     #[serde(default)]
+    #[schemars(regex(pattern = ID_PATTERN))]
     pub heal_in: Option<String>,
 }
 
 /// A piece of topology that can be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Piece {
+    /// The subscription (or group) of the redriver on the dead letter topic.
     DeadLetterSubscription,
+    /// The dead letter topic itself.
     DeadLetterTopic,
 }
 

@@ -2,6 +2,7 @@
 //! Rules of a worker come in; for each event the ones that concern it come out, in their order.
 //! It must never describe a fault: a fault strikes from outside, this is how the handler behaves.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::model::Workload;
@@ -13,19 +14,21 @@ pub const CRASH_CODE: i32 = 70;
 
 /// One rule of a handler. The first rule that concerns an event and is not used up decides; without
 /// one the event is handled as the worker's pattern says.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HandlerRule {
     /// The events that it concerns.
     pub of: Selection,
+    /// What it does with them.
     pub does: Behaviour,
     /// Only for so many first handings-over of each event to one process; always if left out.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub times: Option<u32>,
 }
 
 /// Which events of the workload a rule concerns.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
     /// Every event.
@@ -37,11 +40,11 @@ pub enum Selection {
     /// These, by ordinal from 1.
     Events(Vec<u32>),
     /// Every so-manieth event: `every: 3` takes 3, 6, 9, …
-    Every(u32),
+    Every(#[schemars(range(min = 1))] u32),
 }
 
 /// What a handler does with an event that it was handed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Behaviour {
     /// Handles it as the pattern says; ends the search for a rule.

@@ -5,76 +5,104 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::names::BrokerKind;
 use crate::suite::pins::is_pin;
 use crate::suite::problem::{Problem, suggest};
+use crate::suite::schema::{CapabilityName, Keyed, Scalar, URL_PATTERN, Version, Word};
 use crate::suite::source::{Route, Source};
 use crate::suite::vocabulary::{CAPABILITIES, concerns, is_url, is_word};
 use crate::suite::{Read, open, parse};
 
 /// Why a cell cannot be run, as data with a source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lack {
+    /// What is missing.
+    #[schemars(with = "CapabilityName")]
     pub capability: String,
+    /// Why it is missing, in a sentence.
     pub reason: String,
+    /// Where a reader can see that it is missing.
+    #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
 }
 
 /// What a folder under `fixtures/workers` says about its program.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
+    /// Says that this file is a worker's manifest.
     pub kind: WorkerKind,
     /// Stands in cells and reports.
+    #[schemars(with = "Word")]
     pub name: String,
+    /// The programming language, as the worker's `hello` states it.
     pub language: String,
+    /// What has to be installed to build it.
     pub toolchain: Toolchain,
     /// Files and folders that the artifact depends on, relative to the manifest.
     pub inputs: Vec<String>,
+    /// How it is built, in the folder of the manifest.
     pub build: Build,
     /// Command that starts it; `{artifact}` and `{target}` are filled in.
+    #[schemars(length(min = 1))]
     pub run: Vec<String>,
+    /// The client library for each broker that it can work with.
+    #[schemars(with = "Keyed<BrokerKind, ClientManifest>")]
     pub clients: BTreeMap<BrokerKind, ClientManifest>,
 }
 
 /// Marker: `kind: worker`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerKind {
+    /// The manifest of a worker.
     Worker,
 }
 
 /// What has to be installed to build the worker.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Toolchain {
+    /// Name of the tool, for messages.
     pub name: String,
     /// Command that succeeds where the toolchain is there.
+    #[schemars(length(min = 1))]
     pub probe: Vec<String>,
 }
 
 /// How the worker is built.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Build {
+    /// Command that builds it.
+    #[schemars(length(min = 1))]
     pub command: Vec<String>,
+    /// Variables of that command.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Scalar>")]
     pub env: BTreeMap<String, String>,
     /// Path of what the build makes; `{target}` is the folder for build products.
     pub artifact: String,
 }
 
 /// A client library inside the worker.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClientManifest {
+    /// Name of the library; stands in cells.
+    #[schemars(with = "Word")]
     pub library: String,
     /// The version that the worker's `hello` has to state.
+    #[schemars(with = "Version")]
     pub version: String,
+    /// What the client can do.
+    #[schemars(with = "Vec<CapabilityName>")]
     pub capabilities: Vec<String>,
+    /// What it cannot do, each with reason and source.
     #[serde(default)]
     pub lacks: Vec<Lack>,
 }

@@ -9,15 +9,18 @@ pub mod handler;
 mod load;
 pub mod machinery;
 pub mod manifest;
+pub mod meanings;
 pub mod model;
 pub(crate) mod parse;
 pub mod pins;
 pub mod problem;
+pub mod schema;
 pub mod source;
 pub mod time;
 mod validate;
 pub mod versions;
 pub mod vocabulary;
+pub mod words;
 
 use sha2::{Digest, Sha256};
 

@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use super::handler::HandlerRule;
+use super::schema::{CapabilityName, CheckName, ClauseId, Id, Keyed, PatternName, Scalar};
 use crate::checks::CheckSpec;
 use crate::faults::stall::StallEnd;
 use crate::faults::{EventRef, FaultSpec};
@@ -16,56 +18,83 @@ use crate::suite::compose::{Combination, FragmentsFile};
 use crate::suite::deviations::{ExpectFor, KnownSpec};
 
 /// A suite file: scenarios about one property.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteFile {
+    /// Says that this file is a suite.
     pub kind: SuiteKind,
     /// The property that all scenarios of this file show; the folder under `suites/` has its name.
+    #[schemars(with = "Id")]
     pub property: Spanned<String>,
     /// Files of fragments, relative to this one; their anchors are known here.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     pub include: Vec<FragmentsFile>,
     /// Variables of all scenarios of this file.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Scalar>")]
     pub vars: BTreeMap<String, String>,
+    /// The stories.
+    #[schemars(with = "Vec<Scenario>")]
     pub scenarios: Vec<Spanned<Scenario>>,
 }
 
 /// Marker: `kind: suite`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SuiteKind {
+    /// Scenarios about one property.
     Suite,
 }
 
 /// One story, for every broker that it names.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Name inside the property; the full id is `property/id`.
+    #[schemars(with = "Id")]
     pub id: Spanned<String>,
     /// One line for tables.
+    #[schemars(length(min = 1))]
     pub title: String,
     /// The story in words, for reports.
+    #[schemars(length(min = 1))]
     pub about: String,
     /// Clauses of the delivery contract that it shows, for example `ACK-3`.
+    #[schemars(with = "Vec<ClauseId>")]
     pub clauses: Vec<Spanned<String>>,
+    /// How much rests on it.
     pub level: Level,
+    /// The brokers that it is run on, each in a cell of its own.
     pub brokers: Vec<BrokerKind>,
     /// Capabilities that the client must have; the cell is unsupported where one is lacking.
     #[serde(default)]
+    #[schemars(with = "Vec<CapabilityName>")]
     pub needs: Vec<Spanned<String>>,
+    /// Topics, and who reads them.
     pub topology: Topology,
+    /// What is published.
     pub workload: Workload,
+    /// The processes of the story, by name.
+    #[schemars(with = "BTreeMap<Id, WorkerSpec>")]
     pub workers: BTreeMap<String, Spanned<WorkerSpec>>,
+    /// The stretches of the story, one after the other.
+    #[schemars(with = "Vec<Phase>")]
     pub phases: Vec<Spanned<Phase>>,
+    /// What goes wrong; each leaves a receipt that it did.
     #[serde(default)]
+    #[schemars(with = "Vec<FaultSpec>")]
     pub faults: Vec<Spanned<FaultSpec>>,
+    /// What must hold at the end; beside them some rules always apply.
+    #[schemars(with = "Vec<CheckSpec>")]
     pub checks: Vec<Spanned<CheckSpec>>,
+    /// When the unit is given up.
     pub limits: Limits,
     /// A hazard scenario shows an expected loss; it passes as *hazard shown*.
     #[serde(default)]
     pub hazard: bool,
+    /// Deliberate defects that a named check must catch: without them a pass proves nothing.
+    #[schemars(with = "Vec<ControlSpec>")]
     pub controls: Vec<Spanned<ControlSpec>>,
     /// Deviations that are known: they show as `known`, and everything else still fails.
     #[serde(default)]
@@ -75,9 +104,11 @@ pub struct Scenario {
     pub expect_for: Vec<ExpectFor>,
     /// Variables of this scenario, filled in where `${name}` stands; they go before the file's.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Scalar>")]
     pub vars: BTreeMap<String, String>,
     /// Axes: every combination of their values is a scenario of its own.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Vec<Scalar>>")]
     pub matrix: BTreeMap<String, Vec<String>>,
     /// Which of the combinations this one is; not written by people.
     #[serde(skip)]
@@ -85,22 +116,27 @@ pub struct Scenario {
 }
 
 /// Topics and who reads them.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
     /// Partitions of every topic (Pulsar: 1 means a topic without partitions).
+    #[schemars(range(min = 1, max = 64))]
     pub partitions: u32,
     /// Who must have its own effect, by name: a Pulsar subscription or a Kafka consumer group.
+    #[schemars(with = "BTreeMap<Id, Destination>")]
     pub destinations: BTreeMap<String, Destination>,
+    /// The topic for what cannot be handled; none unless it is named.
     #[serde(default)]
     pub dead_letter: Option<DeadLetterTopology>,
     /// Settings of the server beside the fast defaults, by broker and by the server's own names.
     /// Units with the same settings share a server.
     #[serde(default)]
+    #[schemars(with = "Keyed<BrokerKind, BTreeMap<String, Scalar>>")]
     pub server: BTreeMap<BrokerKind, BTreeMap<String, String>>,
     /// Settings of what the unit owns: on Kafka of its topics, by name (`retention.ms`); on Pulsar
     /// of its namespace, by policy of the admin API with its JSON (`deduplication`: `true`).
     #[serde(default)]
+    #[schemars(with = "Keyed<BrokerKind, BTreeMap<String, Scalar>>")]
     pub settings: BTreeMap<BrokerKind, BTreeMap<String, String>>,
 }
 
@@ -119,7 +155,7 @@ impl Topology {
 }
 
 /// A subscription or consumer group.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Destination {
     /// Pulsar's subscription type; Kafka groups have none.
@@ -127,47 +163,59 @@ pub struct Destination {
 }
 
 /// Pulsar's subscription types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SubscriptionType {
+    /// One consumer at a time; a second one is refused.
     Exclusive,
+    /// One consumer at a time; another one stands by and takes over.
     Failover,
+    /// Messages are spread over all consumers.
     Shared,
+    /// Messages are spread over all consumers, those of one key to one consumer at a time.
     KeyShared,
 }
 
 /// Which parts of the dead letter topic exist before the first message.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeadLetterTopology {
+    /// Whether the dead letter topic is made.
     pub topic: Presence,
     /// The subscription (or group) of the redriver on it.
     pub subscription: Presence,
     /// Partitions of the dead letter topic; as many as the source has if left out.
     #[serde(default)]
+    #[schemars(range(min = 1, max = 64))]
     pub partitions: Option<u32>,
 }
 
 /// Whether a piece of topology is made when the cell is provisioned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Presence {
+    /// It is there before the first message.
     Created,
+    /// It is not there unless something makes it.
     Absent,
 }
 
 /// What is published.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// How many events; they are named `e-0001`, `e-0002`, …
+    #[schemars(range(min = 1, max = 100_000))]
     pub events: u32,
     /// How many different keys they are spread over, round robin.
+    #[schemars(range(min = 1, max = 100_000))]
     pub keys: u32,
     /// Least size of a payload in bytes (JSON, padded).
+    #[schemars(range(max = 900_000))]
     pub payload_bytes: u32,
     /// Ordinals (from 1) of the events that handlers can be told to fail on.
     #[serde(default)]
+    #[schemars(inner(range(min = 1, max = 100_000)))]
     pub poison: Vec<u32>,
     /// Events that are published once more under the same id, after all of the others.
     #[serde(default)]
@@ -175,16 +223,18 @@ pub struct Workload {
 }
 
 /// A second publication of an event.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Again {
     /// Ordinal of the event, from 1.
+    #[schemars(range(min = 1, max = 100_000))]
     pub event: u32,
+    /// What it carries the second time.
     pub payload: AgainPayload,
 }
 
 /// What a second publication carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AgainPayload {
     /// The same bytes: a duplicate.
@@ -194,28 +244,35 @@ pub enum AgainPayload {
 }
 
 /// One worker: a separate process, or several alike.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerSpec {
+    /// What it does for the story.
     pub role: Role,
     /// How it handles an event, for example `inbox`; producers have none.
     #[serde(default)]
+    #[schemars(with = "Option<PatternName>")]
     pub pattern: Option<String>,
     /// The destination that a consumer serves.
     #[serde(default)]
+    #[schemars(with = "Option<Id>")]
     pub destination: Option<String>,
     /// How many processes of it run side by side, named `name-1`, `name-2`, …
     #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 64))]
     pub count: u32,
     /// Client options by broker, verbatim as the client names them.
     #[serde(default)]
+    #[schemars(with = "Keyed<BrokerKind, BTreeMap<String, Scalar>>")]
     pub options: BTreeMap<BrokerKind, BTreeMap<String, String>>,
     /// What its handler does with some of the events beside its pattern (a *fix* is another worker
     /// that has no such rule).
     #[serde(default)]
     pub handler: Vec<HandlerRule>,
+    /// How a consumer gets rid of what it cannot handle; it never does unless this is given.
     #[serde(default)]
     pub dead_letter: Option<DeadLetterSpec>,
+    /// How a redriver works through the dead letters; redrivers need it, nobody else has it.
     #[serde(default)]
     pub redrive: Option<RedriveSpec>,
 }
@@ -225,17 +282,20 @@ fn one() -> u32 {
 }
 
 /// How a consumer gets rid of what it cannot handle.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeadLetterSpec {
+    /// Who publishes the dead letter.
     pub mode: DeadLetterMode,
     /// Handings-over to the handler before the letter is dead.
+    #[schemars(range(min = 1, max = 1000))]
     pub max_deliveries: u32,
+    /// What follows when the dead letter cannot be published.
     pub on_failure: OnDeadLetterFailure,
 }
 
 /// Who publishes the dead letter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeadLetterMode {
     /// The client's own policy.
@@ -245,38 +305,48 @@ pub enum DeadLetterMode {
 }
 
 /// What a consumer does when the dead letter cannot be published.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnDeadLetterFailure {
+    /// The source is not acknowledged, and the event comes again.
     Retry,
     /// Wrong on purpose: logs the failure and acknowledges the source.
     LogAndAck,
 }
 
 /// How a redriver works through the dead letters.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedriveSpec {
     /// Letters of the first batch, whose effects are checked before the rest follows.
+    #[schemars(range(min = 1, max = 100_000))]
     pub pilot: u32,
     /// Letters a second after the pilot.
+    #[schemars(range(min = 1, max = 100_000))]
     pub rate_per_s: u32,
 }
 
 /// A stretch of the story: who starts, what is waited for, who stops.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
+    /// Name of the phase, for reports and for what refers to it.
+    #[schemars(with = "Id")]
     pub name: String,
+    /// Workers that are started at its beginning.
     #[serde(default)]
+    #[schemars(with = "Vec<Id>")]
     pub start: Vec<String>,
+    /// What ends the phase.
     pub until: Until,
+    /// Workers that are stopped in good order at its end.
     #[serde(default)]
+    #[schemars(with = "Vec<Id>")]
     pub stop: Vec<String>,
 }
 
 /// What ends a phase; every condition has the unit's deadline.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
     /// Every workload event is confirmed and acknowledged for every destination.
@@ -288,32 +358,39 @@ pub enum Until {
     /// Nothing is left on the dead letter topic for the redriver, and the source is drained.
     Redriven,
     /// This worker (all of its processes) has ended by itself.
-    Exited(String),
+    Exited(#[schemars(with = "Id")] String),
     /// Every fault that is triggered by a point has been injected.
     FaultsDone,
 }
 
 /// Bounds; none has a default, because each decides what a run proves.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Seconds until the whole unit is given up.
+    #[schemars(range(min = 1, max = 3600))]
     pub deadline_s: u32,
     /// Handings-over to handlers, all workers together, after which it counts as a hot loop.
+    #[schemars(range(min = 1, max = 10_000_000))]
     pub deliveries: u64,
 }
 
 /// A deliberate defect that a named check must catch.
-#[derive(Debug, Clone, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ControlSpec {
+    /// Name of the control inside its scenario.
+    #[schemars(with = "Id")]
     pub id: String,
+    /// In what the defect lies.
     pub defect: Defect,
     /// Wire name of the check that must fail, for example `effects`.
+    #[schemars(with = "CheckName")]
     pub caught_by: String,
     /// The events on which it must fail.
     #[serde(default = "struck")]
     pub strikes: EventSet,
+    /// The defect itself: what is otherwise than in the scenario.
     pub change: Change,
     /// Only on these brokers; all of the scenario's if empty.
     #[serde(default)]
@@ -325,23 +402,30 @@ fn struck() -> EventSet {
 }
 
 /// The three kinds of controls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Defect {
+    /// A worker that does it wrong on purpose.
     WrongWorker,
+    /// A setting of topology or fault under which the guarantee does not hold.
     WrongSetting,
+    /// The same story with a stated falsehood: the check itself must fail.
     WrongExpectation,
 }
 
 /// What a control overrides.
-#[derive(Debug, Clone, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
+    /// Other workers, by name.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<Id, WorkerChange>")]
     pub workers: BTreeMap<String, WorkerChange>,
     /// Another point or end for a fault, by fault id.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<Id, FaultChange>")]
     pub faults: BTreeMap<String, FaultChange>,
+    /// Another dead letter topic; a fault that withholds what is made here is left out.
     #[serde(default)]
     pub dead_letter: Option<DeadLetterTopology>,
     /// Other expectations; they replace the checks of the same kind.
@@ -350,20 +434,23 @@ pub struct Change {
 }
 
 /// Overrides of one worker.
-#[derive(Debug, Clone, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerChange {
+    /// Another way to handle an event.
     #[serde(default)]
+    #[schemars(with = "Option<PatternName>")]
     pub pattern: Option<String>,
     /// Other rules for its handler, in place of all that it has.
     #[serde(default)]
     pub handler: Option<Vec<HandlerRule>>,
+    /// Another answer to a dead letter that cannot be published.
     #[serde(default)]
     pub on_dead_letter_failure: Option<OnDeadLetterFailure>,
 }
 
 /// Overrides of one fault.
-#[derive(Debug, Clone, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultChange {
     /// Another point for a fault that a point triggers.

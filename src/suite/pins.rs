@@ -5,47 +5,57 @@
 use std::collections::BTreeMap;
 
 use globset::{Glob, GlobMatcher};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use super::problem::Problem;
+use super::schema::{Id, Keyed, Version};
 use super::source::{Route, Source};
 use crate::names::{Level, ServerKind};
 
 /// A pins file: named sets of versions that are tested together.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PinsFile {
+    /// Says that this file has pins.
     pub kind: PinsKind,
     /// By name of the set: one version for each server.
+    #[schemars(with = "BTreeMap<Id, Keyed<ServerKind, Version>>")]
     pub sets: BTreeMap<String, BTreeMap<ServerKind, Spanned<String>>>,
 }
 
 /// Marker: `kind: pins`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PinsKind {
+    /// Sets of versions that are tested together.
     Pins,
 }
 
 /// A profile file: a named choice of scenarios.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileFile {
+    /// Says that this file is a profile.
     pub kind: ProfileKind,
+    /// Name for `--profile`.
+    #[schemars(with = "Id")]
     pub name: Spanned<String>,
     /// What it is for, in a sentence.
     pub about: String,
     /// Globs over `property/scenario`.
+    #[schemars(with = "Vec<String>")]
     pub scenarios: Vec<Spanned<String>>,
     /// Only scenarios of these levels; all of them where it is absent.
     pub levels: Option<Vec<Spanned<Level>>>,
 }
 
 /// Marker: `kind: profile`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileKind {
+    /// A named choice of scenarios.
     Profile,
 }
 

@@ -104,6 +104,11 @@ impl Source {
         &self.composed
     }
 
+    /// The text with its fragments and variables filled in: what was parsed.
+    pub fn filled(&self) -> &str {
+        self.composed.text()
+    }
+
     /// A problem at the end of a route.
     pub fn problem(&self, route: &Route, message: impl Into<String>) -> Problem {
         self.problem_with_help(route, message, None)
@@ -163,6 +168,61 @@ impl Source {
             node = next;
         }
         nearest
+    }
+}
+
+/// A step of the way from the root of a document to a thing in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum At<'a> {
+    Key(&'a str),
+    Item(usize),
+    /// What stands there as a value; always last.
+    Word(&'a str),
+}
+
+impl Source {
+    /// Visits every key and every scalar with the way that leads to it (and ends with it), and with
+    /// the bytes of the filled text from its beginning to the end of what stands behind it.
+    pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&[At<'a>], Range<usize>)) {
+        self.tree.visit(&mut Vec::new(), visit);
+    }
+}
+
+impl Node {
+    /// Where the last thing in it ends: the span of a block ends at its beginning.
+    fn end(&self) -> usize {
+        let below = match &self.shape {
+            Shape::Map(entries) => entries.iter().map(|(_, node)| node.end()).max(),
+            Shape::List(items) => items.iter().map(Node::end).max(),
+            Shape::Scalar(_) => None,
+        };
+        below.unwrap_or_default().max(self.span.end)
+    }
+
+    fn visit<'a>(&'a self, way: &mut Vec<At<'a>>, visit: &mut impl FnMut(&[At<'a>], Range<usize>)) {
+        match &self.shape {
+            Shape::Map(entries) => {
+                for (key, node) in entries {
+                    way.push(At::Key(&key.value));
+                    let key = span(key.defined);
+                    visit(way, key.start..node.end().max(key.end));
+                    node.visit(way, visit);
+                    way.pop();
+                }
+            }
+            Shape::List(items) => {
+                for (index, node) in items.iter().enumerate() {
+                    way.push(At::Item(index));
+                    node.visit(way, visit);
+                    way.pop();
+                }
+            }
+            Shape::Scalar(text) => {
+                way.push(At::Word(text));
+                visit(way, self.span.clone());
+                way.pop();
+            }
+        }
     }
 }
 

@@ -45,6 +45,24 @@ impl Time {
     }
 }
 
+impl schemars::JsonSchema for Time {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Time".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "title": "time, such as `500 ms`, `2 s`, `3 min` or `1.5 × ack_timeout`",
+            "type": "string",
+            "pattern": r"^\s*[0-9]+(\.[0-9]{1,3})?\s*(ms|s|min|[×x*]\s*ack_timeout)\s*$",
+        })
+    }
+}
+
 /// A text that is no time.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is no time: write it as `500 ms`, `2 s`, `3 min` or `1.5 × ack_timeout`, up to 1 h")]

@@ -119,3 +119,14 @@ fn with_one_job_no_two_units_overlap() {
     together.expect_code(0);
     assert!(spans(&together).windows(2).any(|pair| pair[0].1 > pair[1].0));
 }
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn the_first_suite_that_init_writes_is_green() {
+    for broker in ["kafka", "pulsar"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let dir = folder.path().join("first").display().to_string();
+        run(&["init", &dir, "--broker", broker]).expect_code(0);
+        expect_green(&run(&["run", &dir]), 1);
+    }
+}

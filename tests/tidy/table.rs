@@ -7,6 +7,7 @@ type Paths = &'static [&'static str];
 
 /// What YAML says about checks, and what they answer: data without behaviour.
 const CHECK_DATA: Paths = &[
+    "checks::AlwaysOn",
     "checks::Bound",
     "checks::CheckSpec",
     "checks::Finding*",

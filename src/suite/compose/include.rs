@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use granit_parser::StructureStyle;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -16,27 +17,32 @@ use super::places::Composed;
 use super::{Draft, Sink, unfilled, variables};
 use crate::suite::load::read_text;
 use crate::suite::problem::{Problem, suggest};
+use crate::suite::schema::Piece;
 use crate::suite::source::Source;
 
 /// Fragments that include fragments, one behind the other.
 const MAX_OPEN: usize = 8;
 
 /// A file of pieces, as it is read inside of the suite that includes it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FragmentsFile {
+    /// Says that this file has fragments.
     pub kind: FragmentsKind,
     /// Other fragments files, relative to this one.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     pub include: Vec<IgnoredAny>,
     /// The pieces by name; each has its name as anchor.
+    #[schemars(with = "BTreeMap<String, Piece>")]
     pub fragments: BTreeMap<String, IgnoredAny>,
 }
 
 /// Marker: `kind: fragments`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FragmentsKind {
+    /// Pieces that suites include.
     Fragments,
 }
 
