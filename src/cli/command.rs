@@ -343,9 +343,7 @@ async fn dispatch(verb: Verb) -> u8 {
                 }
             }
         }
-        Verb::Completions { shell } => {
-            output::result(&completions::completions(shell), exit::OK)
-        }
+        Verb::Completions { shell } => output::result(&completions::completions(shell), exit::OK),
         Verb::Validate { paths, workers } => {
             let validation = validate::validate(&paths).with_workers(workers.as_deref());
             let code = if validation.problems.is_empty() { exit::OK } else { exit::USAGE };
@@ -376,9 +374,7 @@ async fn dispatch(verb: Verb) -> u8 {
             Some(word) => Explanations::open(&suites).of(&word),
             None => Ok(explain::list()),
         }),
-        Verb::Schema { kind } => {
-            output::result(&schema::text(kind.into()), exit::OK)
-        }
+        Verb::Schema { kind } => output::result(&schema::text(kind.into()), exit::OK),
         Verb::Doctor => doctor::doctor().await,
         Verb::Images { selection, images, boot } => {
             let selected = select::select(

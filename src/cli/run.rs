@@ -262,6 +262,25 @@ fn ready(manifest: &Manifest, built: BuiltWorker) -> ReadyWorker {
     ReadyWorker { program: built.program, capabilities }
 }
 
+fn host(engine: Option<&Engine>) -> Host {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let memory_kib: u64 = read("/proc/meminfo")
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0);
+    let os = read("/etc/os-release")
+        .lines()
+        .find_map(|line| Some(line.strip_prefix("PRETTY_NAME=")?.trim_matches('"').to_owned()))
+        .unwrap_or_else(|| std::env::consts::OS.to_owned());
+    Host {
+        os,
+        kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
+        cpus: u32::try_from(cpus()).unwrap_or(u32::MAX),
+        memory_mb: memory_kib / 1024,
+        engine: engine.map_or_else(|| String::from("none"), |e| e.version().to_owned()),
+    }
+}
+
 fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -56,8 +56,7 @@ pub fn verify(report: &Path, expect: Option<&RootHash>) -> u8 {
         return output::result(&text, exit::OK);
     }
     let count = differences.len();
-    let mut lines =
-        vec![format!("NOT verified: {count} differences between report and evidence")];
+    let mut lines = vec![format!("NOT verified: {count} differences between report and evidence")];
     lines.extend(differences.iter().take(SHOWN).map(|difference| format!("  {difference}")));
     if count > SHOWN {
         lines.push(format!("  and {} more", count - SHOWN));

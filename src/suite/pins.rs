@@ -48,6 +48,7 @@ pub struct ProfileFile {
     #[schemars(with = "Vec<String>")]
     pub scenarios: Vec<Spanned<String>>,
     /// Only scenarios of these levels; all of them where it is absent.
+    #[schemars(with = "Option<Vec<Level>>")]
     pub levels: Option<Vec<Spanned<Level>>>,
 }
 
