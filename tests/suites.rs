@@ -6,6 +6,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "suites/rules.rs"]
+mod rules;
+
 use std::path::{Path, PathBuf};
 
 use ackproof::cli::validate::validate;
@@ -154,7 +157,7 @@ fn problems_show_no_unprintable_characters() {
         for problem in validate(&[&path]).problems {
             let bad = |c: char| c.is_control() && c != '\n' || c == '\u{202E}';
             assert!(!problem.rendered.contains(bad), "{:?}", problem.rendered);
-            let quoted = problem.help.unwrap_or_default() + &problem.message;
+            let quoted = problem.help + &problem.message;
             assert!(!quoted.contains(bad), "{quoted:?}");
         }
     }
@@ -215,7 +218,8 @@ fn the_matrix_in_the_readme_is_one() {
     let readme = std::fs::read_to_string("README.md").unwrap();
     let blocks: Vec<&str> =
         readme.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    let (whole, matrix, fragments) = (blocks[0], blocks[1], blocks[2]);
+    let with = |word: &str| *blocks.iter().find(|block| block.contains(word)).unwrap();
+    let (whole, matrix, fragments) = (blocks[0], with("matrix:"), with("kind: fragments"));
     let between = |from: &str, to: &str| {
         let start = whole.find(from).unwrap();
         &whole[start..start + whole[start..].find(to).unwrap()]
@@ -329,7 +333,8 @@ proptest! {
             prop_assert!(problem.line >= 1 && problem.line <= lines.len(), "{}", problem);
             let width = lines[problem.line - 1].chars().count();
             prop_assert!(problem.column >= 1 && problem.column <= width + 1, "{}", problem);
-            prop_assert!(problem.rendered.contains("error: "), "{}", problem);
+            let heading = format!("{}[{}]: ", problem.severity, problem.rule);
+            prop_assert!(problem.rendered.contains(&heading), "{}", problem);
         }
     }
 

@@ -30,11 +30,7 @@ enum Verb {
         dir: PathBuf,
     },
     /// Say every problem of every suite file.
-    Validate {
-        /// Suite files or folders.
-        #[arg(default_value = "suites")]
-        paths: Vec<PathBuf>,
-    },
+    Validate(validate::Arguments),
     /// Show the cells and units that a run would have.
     Plan {
         #[command(flatten)]
@@ -164,11 +160,7 @@ async fn dispatch(verb: Verb) -> u8 {
             run::run(options).await
         }
         Verb::Judge { dir } => judge::judge(&dir),
-        Verb::Validate { paths } => {
-            let validation = validate::validate(&paths);
-            output::result(&validation.text());
-            if validation.problems.is_empty() { exit::OK } else { exit::USAGE }
-        }
+        Verb::Validate(arguments) => validate::run(&arguments, validate::Surroundings::here()),
         Verb::Plan { selection, json } => {
             let selected =
                 match select::select(&selection.paths, &selection.workers, selection.request()) {

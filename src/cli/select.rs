@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use super::{exit, output};
 use crate::plan::{self, Plan, Request};
 use crate::suite::manifest::{self, Manifest};
+use crate::suite::problem::{Words, refuse_errors};
+use crate::suite::rule::Rule;
 use crate::suite::{self, Problem};
 
 /// Folder of the workers, seen from the working directory, unless another one is named.
@@ -34,9 +36,8 @@ pub fn select(
     mut request: Request,
 ) -> Result<Selected, Vec<Problem>> {
     let loaded = suite::load(paths);
-    let problems = suite::validate(&loaded);
-    if !problems.is_empty() {
-        return Err(problems);
+    for warning in refuse_errors(suite::validate(&loaded))? {
+        output::message(&format!("{}\n", warning.rendered));
     }
     if request.sets.is_empty() {
         request.sets.push(DEFAULT_SET.to_owned());
@@ -48,8 +49,7 @@ pub fn select(
     let manifests = manifests(workers)?;
     if manifests.is_empty() {
         let message = format!("no worker.yaml in {} or in a folder below", workers.display());
-        let help = String::from("run from the checkout, or name the folder with --workers");
-        return Err(vec![Problem::of_request(message, Some(help))]);
+        return Err(vec![Problem::of_request(Rule::NoWorker, Words::new(message))]);
     }
     request.manifests = manifests.iter().map(|(manifest, _)| manifest.clone()).collect();
     let plan = plan::build(&loaded, &request)?;

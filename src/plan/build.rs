@@ -18,7 +18,8 @@ use crate::suite::machinery;
 use crate::suite::manifest::Lack;
 use crate::suite::manifest::{ClientManifest, Manifest};
 use crate::suite::model::{ControlSpec, Scenario, SuiteFile};
-use crate::suite::problem::Problem;
+use crate::suite::problem::{Problem, Words, refuse_errors};
+use crate::suite::rule::Rule;
 use crate::suite::source::{Route, Source};
 use crate::suite::vocabulary::{check_name, concerns};
 use crate::suite::{Loaded, Read, scenario_id, validate};
@@ -28,10 +29,7 @@ use crate::suite::{Loaded, Read, scenario_id, validate};
 /// # Errors
 /// Every problem of the files, or else every problem of the request.
 pub fn build(loaded: &Loaded, request: &Request) -> Result<Plan, Vec<Problem>> {
-    let problems = validate(loaded);
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    refuse_errors(validate(loaded))?;
     let mut problems = Vec::new();
     let ids: Vec<String> = loaded.scenarios().map(|(f, _, s)| scenario_id(&f.file, s)).collect();
     let sets = request::sets(loaded, request, &mut problems);
@@ -59,7 +57,8 @@ pub fn build(loaded: &Loaded, request: &Request) -> Result<Plan, Vec<Problem>> {
     builder.scenarios(loaded, &profile);
     if builder.problems.is_empty() && builder.plan.cells.is_empty() {
         let help = format!("scenarios: {}", ids.join(", "));
-        builder.problems.push(Problem::of_request("this takes no cell at all", Some(help)));
+        let words = Words::new("this takes no cell at all").help(help);
+        builder.problems.push(Problem::of_request(Rule::NoCell, words));
     }
     if builder.problems.is_empty() { Ok(builder.plan) } else { Err(builder.problems) }
 }
@@ -72,7 +71,7 @@ fn libraries_are_told_apart(request: &Request, problems: &mut Vec<Problem>) {
             if !seen.insert((*broker, &client.library)) {
                 let message =
                     format!("two workers use {} for {broker}: plan one of them", client.library);
-                problems.push(Problem::of_request(message, None));
+                problems.push(Problem::of_request(Rule::SameLibrary, Words::new(message)));
             }
         }
     }
@@ -135,7 +134,7 @@ impl<'a> Builder<'a> {
         if clients.peek().is_none() && self.request.filter.is_none() {
             let message = format!("no worker has a {broker} client for `{}`", subject.id);
             let route = subject.route.key("brokers");
-            self.problems.push(subject.source.problem(&route, message));
+            self.problems.push(subject.source.problem(Rule::NoWorker, &route, message));
         }
         for (manifest, client) in clients {
             let places = self.places(broker, manifest, client);
@@ -234,9 +233,9 @@ impl<'a> Builder<'a> {
                 "worker `{}` does not say whether {} can do `{name}`",
                 manifest.name, client.library
             );
-            let help = "list it in the manifest under `capabilities` or `lacks`".to_owned();
             let route = subject.route.key("needs").item(index);
-            self.problems.push(subject.source.problem_with_help(&route, message, Some(help)));
+            let rule = Rule::UndecidedCapability;
+            self.problems.push(subject.source.problem(rule, &route, message));
         }
         None
     }
