@@ -6,6 +6,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "suites/rules.rs"]
+mod rules;
+
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -162,7 +165,7 @@ fn problems_show_no_unprintable_characters() {
         for problem in validate(&[&path]).problems {
             let bad = |c: char| c.is_control() && c != '\n' || c == '\u{202E}';
             assert!(!problem.rendered.contains(bad), "{:?}", problem.rendered);
-            let quoted = problem.help.unwrap_or_default() + &problem.message;
+            let quoted = problem.help + &problem.message;
             assert!(!quoted.contains(bad), "{quoted:?}");
         }
     }
@@ -368,7 +371,8 @@ proptest! {
             prop_assert!(problem.line >= 1 && problem.line <= lines.len(), "{}", problem);
             let width = lines[problem.line - 1].chars().count();
             prop_assert!(problem.column >= 1 && problem.column <= width + 1, "{}", problem);
-            prop_assert!(problem.rendered.contains("error: "), "{}", problem);
+            let heading = format!("{}[{}]: ", problem.severity, problem.rule);
+            prop_assert!(problem.rendered.contains(&heading), "{}", problem);
         }
     }
 

@@ -83,14 +83,7 @@ enum Verb {
         json: bool,
     },
     /// Say every problem of every suite file.
-    Validate {
-        /// Suite files or folders.
-        #[arg(default_value = "suites")]
-        paths: Vec<PathBuf>,
-        /// Folder of a worker, or of several; fixtures/workers if it is there.
-        #[arg(long)]
-        workers: Option<PathBuf>,
-    },
+    Validate(validate::Arguments),
     /// Write a first suite, its versions and a profile into a new folder.
     Init {
         /// The folder.
@@ -344,11 +337,7 @@ async fn dispatch(verb: Verb) -> u8 {
             }
         }
         Verb::Completions { shell } => output::result(&completions::completions(shell), exit::OK),
-        Verb::Validate { paths, workers } => {
-            let validation = validate::validate(&paths).with_workers(workers.as_deref());
-            let code = if validation.problems.is_empty() { exit::OK } else { exit::USAGE };
-            output::result(&validation.text(), code)
-        }
+        Verb::Validate(arguments) => validate::run(&arguments, validate::Surroundings::here()),
         Verb::Init { dir, broker, partitions } => {
             told(init::init(&dir, init::Choice { broker: broker.into(), partitions }))
         }

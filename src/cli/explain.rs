@@ -8,10 +8,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::report_words::{ProtocolWords, ReportWords};
+use crate::suite::rule::Rule;
 use crate::suite::schema::{FileKind, filled, schema_of};
 use crate::suite::source::{At, Source};
 use crate::suite::words::{Holds, Place, Presence, Word, Words};
-use crate::suite::{self, Loaded, Problem};
+use crate::suite::{self, Loaded, Problem, problem};
 
 /// Used where the suites at hand have no example.
 const EXAMPLES: [(&str, &str); 7] = [
@@ -83,7 +84,8 @@ impl Explanations {
             true => "`ackproof explain` lists all words".to_owned(),
             false => format!("did you mean {}?", near.join(" or ")),
         };
-        Problem::of_request(format!("there is no word `{word}`"), Some(help))
+        let words = problem::Words::new(format!("there is no word `{word}`")).help(help);
+        Problem::of_request(Rule::UnknownWord, words)
     }
 }
 

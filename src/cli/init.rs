@@ -9,6 +9,8 @@ use std::path::Path;
 use super::schema;
 use crate::names::BrokerKind;
 use crate::suite::Problem;
+use crate::suite::problem::Words;
+use crate::suite::rule::Rule;
 use crate::suite::schema::FileKind;
 
 const SUITE: &str = include_str!("../../fixtures/init/killed-before-ack.yaml");
@@ -64,14 +66,16 @@ pub fn init(folder: &Path, choice: Choice) -> Result<String, Problem> {
     if is_occupied(folder) {
         let help = "name a new folder: `ackproof init FOLDER`; nothing is overwritten";
         let message = "there is something in this place already";
-        return Err(Problem::of_file(&shown, message, Some(help.to_owned())));
+        let words = Words::new(message).help(help.to_owned());
+        return Err(Problem::of_file(Rule::OccupiedFolder, &shown, words));
     }
     let mut text = String::new();
     for (name, content) in files(choice) {
         let path = folder.join(name);
         write(&path, &content).map_err(|error| {
             let message = format!("cannot be written: {error}");
-            Problem::of_file(&path.display().to_string(), message, None)
+            let shown = path.display().to_string();
+            Problem::of_file(Rule::UnreadableFile, &shown, Words::new(message))
         })?;
         let _ = writeln!(text, "wrote {}", path.display());
     }

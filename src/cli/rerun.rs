@@ -10,6 +10,8 @@ use super::select::{self, Selected};
 use super::{evidence, exit, output};
 use crate::names::Outcome;
 use crate::suite::Problem;
+use crate::suite::problem::Words;
+use crate::suite::rule::Rule;
 use crate::verdict::command::{quoted, unchosen};
 
 /// Runs again what is not decided or broken in `dir`.
@@ -49,7 +51,7 @@ pub async fn rerun(dir: &Path, workers: &Path, manner: Manner) -> u8 {
         if !manifests.iter().any(|(manifest, _)| manifest.name == *worker) {
             let message = format!("worker `{worker}` of the earlier run is not here");
             let help = "name its folder with --workers".to_owned();
-            problems.push(Problem::of_request(message, Some(help)));
+            problems.push(Problem::of_request(Rule::NoWorker, Words::new(message).help(help)));
         }
     }
     if !problems.is_empty() {

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use super::{exit, output};
 use crate::plan::{self, Plan, Request};
 use crate::suite::manifest::{self, Manifest};
+use crate::suite::problem::{Words, refuse_errors};
+use crate::suite::rule::Rule;
 use crate::suite::{self, Problem};
 
 /// Folder of the workers, seen from the working directory, unless another one is named.
@@ -34,9 +36,8 @@ pub fn select(
     mut request: Request,
 ) -> Result<Selected, Vec<Problem>> {
     let loaded = suite::load(paths);
-    let problems = suite::validate(&loaded);
-    if !problems.is_empty() {
-        return Err(problems);
+    for warning in refuse_errors(suite::validate(&loaded))? {
+        output::message(&format!("{}\n", warning.rendered));
     }
     if request.sets.is_empty() {
         request.sets.push(DEFAULT_SET.to_owned());
@@ -102,7 +103,7 @@ pub fn manifests(folder: &Path) -> Result<Vec<(Manifest, PathBuf)>, Vec<Problem>
     if manifests.is_empty() && problems.is_empty() {
         let message = format!("no worker.yaml in {} or in a folder below", folder.display());
         let help = String::from("run from the checkout, or name the folder with --workers");
-        problems.push(Problem::of_request(message, Some(help)));
+        problems.push(Problem::of_request(Rule::NoWorker, Words::new(message).help(help)));
     }
     if problems.is_empty() { Ok(manifests) } else { Err(problems) }
 }

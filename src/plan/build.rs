@@ -17,7 +17,8 @@ use crate::suite::control::Story;
 use crate::suite::machinery;
 use crate::suite::manifest::{ClientManifest, Lack};
 use crate::suite::model::{ControlSpec, Scenario};
-use crate::suite::problem::Problem;
+use crate::suite::problem::{Problem, Words, refuse_errors};
+use crate::suite::rule::Rule;
 use crate::suite::vocabulary::{check_name, concerns};
 use crate::suite::{Loaded, validate};
 
@@ -26,10 +27,7 @@ use crate::suite::{Loaded, validate};
 /// # Errors
 /// Every problem of the files, or else every problem of the request.
 pub fn build(loaded: &Loaded, request: &Request) -> Result<Plan, Vec<Problem>> {
-    let problems = validate(loaded);
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    refuse_errors(validate(loaded))?;
     let mut problems = Vec::new();
     let subjects = subjects(loaded);
     let choice = Choice::read(loaded, request, &subjects, &mut problems);
@@ -76,7 +74,7 @@ fn libraries_are_told_apart(request: &Request, problems: &mut Vec<Problem>) {
             if !seen.insert((*broker, &client.library)) {
                 let message =
                     format!("two workers use {} for {broker}: plan one of them", client.library);
-                problems.push(Problem::of_request(message, None));
+                problems.push(Problem::of_request(Rule::SameLibrary, Words::new(message)));
             }
         }
     }
@@ -91,7 +89,7 @@ fn without_client(subjects: &[Subject<'_>], profile: &Profile, request: &Request
             if !request.manifests.iter().any(|m| m.clients.contains_key(broker)) {
                 let message = format!("no worker has a {broker} client for `{}`", subject.id);
                 let route = subject.route.key("brokers");
-                problems.push(subject.source.problem(&route, message));
+                problems.push(subject.source.problem(Rule::NoWorker, &route, message));
             }
         }
     }
@@ -134,8 +132,9 @@ impl Choice {
         slots: Vec<Slot<'a>>,
         builder: &mut Builder,
     ) -> Result<Vec<Slot<'a>>, Vec<Problem>> {
-        let nothing =
-            |message: String, help: String| Err(vec![Problem::of_request(message, Some(help))]);
+        let nothing = |message: String, help: String| {
+            Err(vec![Problem::of_request(Rule::NoCell, Words::new(message).help(help))])
+        };
         let ids: BTreeSet<String> = slots.iter().map(|slot| slot.subject.id.clone()).collect();
         let mut taken: Vec<Slot<'a>> = slots
             .into_iter()
@@ -153,7 +152,13 @@ impl Choice {
             let message = format!("no cell of {all} falls into this part");
             let help = Some("take fewer parts: a run without a cell shows nothing".to_owned());
             let (place, text) = (shard::WHERE, &self.shard_text);
-            return Err(vec![Problem::at(place, text, 0..text.len(), message, help)]);
+            return Err(vec![Problem::at(
+                Rule::NoCell,
+                place,
+                text,
+                0..text.len(),
+                Words::new(message).help(help),
+            )]);
         }
         let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();
         taken.retain(|slot| match self.without.leaves_out(slot.manifest, slot.spot.place.broker) {
@@ -212,9 +217,8 @@ impl Builder {
                 "worker `{}` does not say whether {} can do `{name}`",
                 manifest.name, client.library
             );
-            let help = "list it in the manifest under `capabilities` or `lacks`".to_owned();
             let route = subject.route.key("needs").item(index);
-            let problem = subject.source.problem_with_help(&route, message, Some(help));
+            let problem = subject.source.problem(Rule::UndecidedCapability, &route, message);
             self.problem(problem);
         }
         None

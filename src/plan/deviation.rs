@@ -10,6 +10,7 @@ use crate::suite::Loaded;
 use crate::suite::deviations::{ExpectFor, KnownSpec};
 use crate::suite::model::Scenario;
 use crate::suite::problem::Problem;
+use crate::suite::rule::Rule;
 use crate::suite::source::{Route, Source};
 use crate::suite::versions::{Coverage, VersionRange};
 use crate::suite::vocabulary::{CHECKS, check_name};
@@ -77,7 +78,8 @@ pub(super) fn spot(
                 let message = format!("the pin {pin} may be inside or outside of `{versions}`");
                 let help = "pin a full version, or write a range of whole majors".to_owned();
                 let route = route.key("versions");
-                let problem = at.0.problem_with_help(&route, message, Some(help));
+                let problem =
+                    at.0.problem_with_help(Rule::UnclearRange, &route, message, Some(help));
                 // Several clients share a server: it is said once.
                 if !problems.contains(&problem) {
                     problems.push(problem);
@@ -110,7 +112,12 @@ impl Entry<'_> {
                 let message = format!("`{kind}` is expected twice on {}", spot.place.long());
                 let help = format!("the other one is for {} {}", twin.of, twin.versions);
                 let route = self.route.key("checks").item(n).key(kind);
-                problems.push(source.problem_with_help(&route, message, Some(help)));
+                problems.push(source.problem_with_help(
+                    Rule::DuplicateItem,
+                    &route,
+                    message,
+                    Some(help),
+                ));
             } else if !kinds.contains(&kind) {
                 kinds.push(kind);
             }

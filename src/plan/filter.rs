@@ -13,7 +13,8 @@ use std::ops::Range;
 use globset::GlobMatcher;
 
 use super::Cell;
-use crate::suite::problem::{Problem, suggest};
+use crate::suite::problem::{Problem, Words, suggest};
+use crate::suite::rule::Rule;
 use parse::parse;
 
 /// What problems call the place of a filter.
@@ -134,7 +135,9 @@ impl Filter {
                 };
                 let known: BTreeSet<String> = cells.clone().flat_map(first).collect();
                 let help = suggest(pattern, known.iter().map(String::as_str));
-                problems.push(Problem::at(WHERE, text, predicate.place.clone(), message, help));
+                let words = Words::new(message).help(help);
+                let place = predicate.place.clone();
+                problems.push(Problem::at(Rule::BadFilter, WHERE, text, place, words));
             });
         }
         problems

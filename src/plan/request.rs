@@ -11,7 +11,8 @@ use super::shard::Shard;
 use crate::names::{BrokerKind, Level, ServerKind};
 use crate::suite::manifest::Manifest;
 use crate::suite::pins::{glob, is_pin};
-use crate::suite::problem::{Problem, suggest};
+use crate::suite::problem::{Problem, Words, suggest};
+use crate::suite::rule::Rule;
 use crate::suite::source::Route;
 use crate::suite::{Loaded, Read, scenario_id};
 
@@ -70,14 +71,17 @@ pub(super) fn sets(loaded: &Loaded, request: &Request, problems: &mut Vec<Proble
     let overrides = overrides(request, problems);
     let known = || loaded.pins.iter().flat_map(|read| read.file.sets.iter());
     if request.sets.is_empty() {
-        problems.push(Problem::of_request("no set of pins was asked for", None));
+        problems.push(Problem::of_request(
+            Rule::UnknownSet,
+            Words::new("no set of pins was asked for"),
+        ));
     }
     let mut found = Vec::new();
     for name in &request.sets {
         let Some((_, pins)) = known().find(|(set, _)| *set == name) else {
             let help = suggest(name, known().map(|(set, _)| set.as_str()));
-            let help = help.or(Some("give a file of `kind: pins` along with the suites".into()));
-            problems.push(Problem::of_request(format!("there is no set of pins `{name}`"), help));
+            let words = Words::new(format!("there is no set of pins `{name}`")).help(help);
+            problems.push(Problem::of_request(Rule::UnknownSet, words));
             continue;
         };
         let mut pins: BTreeMap<ServerKind, String> =
@@ -93,22 +97,21 @@ fn overrides(request: &Request, problems: &mut Vec<Problem>) -> BTreeMap<ServerK
     let mut overrides = BTreeMap::new();
     for text in &request.overrides {
         let Some((name, pin)) = text.split_once('=') else {
-            let help = Some("write it as `kafka=4.3.1`".to_owned());
-            problems.push(Problem::at(WHERE, text, 0..text.len(), "this pins nothing", help));
+            let words = Words::new("this pins nothing");
+            problems.push(Problem::at(Rule::BadPin, WHERE, text, 0..text.len(), words));
             continue;
         };
         let servers = [ServerKind::Kafka, ServerKind::Pulsar, ServerKind::Postgres];
         let server = servers.into_iter().find(|server| server.to_string() == name);
         if server.is_none() {
             let help = suggest(name, ["kafka", "pulsar", "postgres"]);
-            let message = format!("there is no server `{name}`");
-            problems.push(Problem::at(WHERE, text, 0..name.len(), message, help));
+            let words = Words::new(format!("there is no server `{name}`")).help(help);
+            problems.push(Problem::at(Rule::BadPin, WHERE, text, 0..name.len(), words));
         }
         if !is_pin(pin) {
-            let help = "a pin is a version such as `4.3.1`, or a major such as `17`";
-            let message = format!("`{pin}` is no version");
+            let words = Words::new(format!("`{pin}` is no version"));
             let range = name.len() + 1..text.len();
-            problems.push(Problem::at(WHERE, text, range, message, Some(help.into())));
+            problems.push(Problem::at(Rule::BadVersion, WHERE, text, range, words));
         }
         if let Some(server) = server {
             overrides.insert(server, pin.to_owned());
@@ -161,7 +164,8 @@ pub(super) fn profile(
         loaded.profiles.iter().find(|read| read.file.name.value == name)
     else {
         let message = format!("there is no profile `{name}`");
-        problems.push(Problem::of_request(message, suggest(name, names())));
+        let words = Words::new(message).help(suggest(name, names()));
+        problems.push(Problem::of_request(Rule::UnknownProfile, words));
         return profile;
     };
     for (index, pattern) in file.scenarios.iter().enumerate() {
@@ -170,7 +174,7 @@ pub(super) fn profile(
             let message = format!("no scenario matches `{}`", pattern.value);
             let help = suggest(&pattern.value, scenarios.iter().map(String::as_str));
             let route = Route::default().key("scenarios").item(index);
-            problems.push(source.problem_with_help(&route, message, help));
+            problems.push(source.problem_with_help(Rule::UnmatchedGlob, &route, message, help));
         }
         profile.globs.push(glob);
     }
@@ -205,7 +209,9 @@ pub(super) fn without(request: &Request, problems: &mut Vec<Problem>) -> Without
         if !known.contains(word.as_str()) {
             let message = "this is no toolchain, language, worker or broker of this plan";
             let help = suggest(word, known.iter().copied());
-            problems.push(Problem::at("--without", word, 0..word.len(), message, help));
+            let words = Words::new(message).help(help);
+            let range = 0..word.len();
+            problems.push(Problem::at(Rule::BadOption, "--without", word, range, words));
         }
     }
     Without { words: request.without.clone() }
@@ -218,7 +224,9 @@ pub(super) fn repetitions(request: &Request, problems: &mut Vec<Problem>) -> u32
         let text = wanted.to_string();
         let message = format!("more than {REPETITIONS} repetitions of each cell");
         let help = Some("run it several times, with another --seed each time".to_owned());
-        problems.push(Problem::at("--repeat", &text, 0..text.len(), message, help));
+        let words = Words::new(message).help(help);
+        let range = 0..text.len();
+        problems.push(Problem::at(Rule::BadOption, "--repeat", &text, range, words));
     }
     wanted.min(REPETITIONS)
 }

@@ -4,7 +4,10 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::suite::problem::Problem;
+use std::ops::Range;
+
+use crate::suite::problem::{Problem, Words};
+use crate::suite::rule::Rule;
 
 /// What problems call the place of a shard.
 pub(super) const WHERE: &str = "--shard";
@@ -23,9 +26,9 @@ impl Shard {
     /// # Errors
     /// What it should be instead.
     pub(super) fn read(text: &str) -> Result<Self, Problem> {
-        let wrong = |range, message: &str| {
+        let wrong = |range: Range<usize>, message: &str| {
             let help = "the second of five parts is `2/5`, the first `1/5`".to_owned();
-            Problem::at(WHERE, text, range, message, Some(help))
+            Problem::at(Rule::BadOption, WHERE, text, range, Words::new(message).help(help))
         };
         let Some((index, of)) = text.split_once('/') else {
             return Err(wrong(0..text.len(), "this is no part of anything"));

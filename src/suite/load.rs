@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 use super::compose::{self, Draft, Library, Place};
 use super::model::SuiteFile;
 use super::parse;
-use super::problem::{Problem, suggest};
+use super::problem::{Problem, Words, suggest};
+use super::rule::Rule;
 use super::source::{Route, Source};
 use super::{Fragments, Loaded, Read};
 
@@ -53,9 +54,9 @@ pub fn load<P: AsRef<Path>>(paths: &[P]) -> Loaded {
             file.folder = is_folder.then(|| path.to_owned());
         }
         if (found.len(), loaded.problems.len()) == before {
-            let help = "suites are files named *.yaml with a `kind:`";
-            let message = "there is no YAML file in this folder";
-            loaded.problems.push(Problem::of_file(&display(path), message, Some(help.into())));
+            let words = Words::new("there is no YAML file in this folder");
+            let problem = Problem::of_file(Rule::NoSuiteFile, &display(path), words);
+            loaded.problems.push(problem);
         }
     }
     // The same file may be reached twice: by name and through its folder.
@@ -138,12 +139,17 @@ fn read(found: &Found, reading: &mut Reading, loaded: &mut Loaded) -> Result<(),
         Some("worker") => loaded.manifests.push(typed(source)?),
         Some(other) => {
             let help = suggest(other, KINDS.iter().copied());
-            return Err(source.problem_with_help(&kind, format!("unknown kind `{other}`"), help));
+            return Err(source.problem_with_help(
+                Rule::UnknownKind,
+                &kind,
+                format!("unknown kind `{other}`"),
+                help,
+            ));
         }
         None => {
             let help = Some(format!("add `kind:` with one of: {}", KINDS.join(", ")));
             let message = "this file does not say what it is: `kind` is missing";
-            return Err(source.problem_with_help(&kind, message, help));
+            return Err(source.problem_with_help(Rule::MissingKind, &kind, message, help));
         }
     }
     Ok(())
@@ -207,12 +213,13 @@ pub(super) fn read_text(path: &Path, name: &str) -> Result<String, Problem> {
     let metadata = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if metadata.len() > MAX_BYTES {
         let message = format!("{} bytes are too many for a suite file", metadata.len());
-        return Err(Problem::of_file(name, message, Some(format!("at most {MAX_BYTES}"))));
+        return Err(too_large(name, message));
     }
     if !metadata.is_file() {
         // A pipe waits for a writer, and a device may never end.
-        let help = Some("only regular files are read".to_owned());
-        return Err(Problem::of_file(name, "this is no file with a text in it", help));
+        let words = Words::new("this is no file with a text in it")
+            .help("only regular files are read".to_owned());
+        return Err(Problem::of_file(Rule::UnreadableFile, name, words));
     }
     let mut bytes = Vec::new();
     // Lengths can lie: files of the kernel have none, and others grow while they are read.
@@ -220,12 +227,11 @@ pub(super) fn read_text(path: &Path, name: &str) -> Result<String, Problem> {
         .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| unreadable(path, &error))?;
     if bytes.len() as u64 > MAX_BYTES {
-        let help = Some(format!("at most {MAX_BYTES}"));
-        return Err(Problem::of_file(name, "too many bytes for a suite file", help));
+        return Err(too_large(name, "too many bytes for a suite file".to_owned()));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Problem::of_file(name, format!("byte {at} is not UTF-8"), None)
+        Problem::of_file(Rule::NotUtf8, name, Words::new(format!("byte {at} is not UTF-8")))
     })?;
     Ok(text.strip_prefix('\u{FEFF}').map_or(text.clone(), str::to_owned))
 }
@@ -236,7 +242,12 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
         ErrorKind::PermissionDenied => "this program may not read it".to_owned(),
         _ => format!("cannot be read: {error}"),
     };
-    Problem::of_file(&display(path), message, None)
+    Problem::of_file(Rule::UnreadableFile, &display(path), Words::new(message))
+}
+
+fn too_large(name: &str, message: String) -> Problem {
+    let help = format!("at most {MAX_BYTES} bytes");
+    Problem::of_file(Rule::TooLarge, name, Words::new(message).help(help))
 }
 
 fn display(path: &Path) -> String {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::names::BrokerKind;
 use crate::suite::pins::is_pin;
 use crate::suite::problem::{Problem, suggest};
+use crate::suite::rule::Rule;
 use crate::suite::schema::{CapabilityName, Keyed, Scalar, URL_PATTERN, Version, Word};
 use crate::suite::source::{Route, Source};
 use crate::suite::vocabulary::{CAPABILITIES, concerns, is_url, is_word};
@@ -128,7 +129,7 @@ pub(crate) fn validate(read: &Read<Manifest>, problems: &mut Vec<Problem>) {
     let root = Route::default();
     if !is_word(&file.name) {
         let message = format!("`{}` cannot stand in ids", file.name);
-        problems.push(source.problem(&root.key("name"), message));
+        problems.push(source.problem(Rule::BadName, &root.key("name"), message));
     }
     for (route, command) in [
         (root.key("toolchain").key("probe"), &file.toolchain.probe),
@@ -136,11 +137,15 @@ pub(crate) fn validate(read: &Read<Manifest>, problems: &mut Vec<Problem>) {
         (root.key("run"), &file.run),
     ] {
         if command.is_empty() {
-            problems.push(source.problem(&route, "an empty command"));
+            problems.push(source.problem(Rule::EmptyCommand, &route, "an empty command"));
         }
     }
     if file.clients.is_empty() {
-        problems.push(source.problem(&root.key("clients"), "a worker without a client"));
+        problems.push(source.problem(
+            Rule::NoClient,
+            &root.key("clients"),
+            "a worker without a client",
+        ));
     }
     for (broker, client) in &file.clients {
         validate_client(source, *broker, client, problems);
@@ -156,11 +161,11 @@ fn validate_client(
     let route = Route::default().key("clients").key(&broker.to_string());
     if !is_word(&client.library) {
         let message = format!("`{}` cannot stand in ids", client.library);
-        problems.push(source.problem(&route.key("library"), message));
+        problems.push(source.problem(Rule::BadName, &route.key("library"), message));
     }
     if !is_pin(&client.version) {
         let message = format!("`{}` is no version", client.version);
-        problems.push(source.problem(&route.key("version"), message));
+        problems.push(source.problem(Rule::BadVersion, &route.key("version"), message));
     }
     let known = || CAPABILITIES.iter().map(|(name, _)| *name).filter(|name| concerns(name, broker));
     for (index, capability) in client.capabilities.iter().enumerate() {
@@ -170,22 +175,32 @@ fn validate_client(
         let message = format!("{broker} clients have no capability `{capability}`");
         let help = suggest(capability, known());
         let route = route.key("capabilities").item(index);
-        problems.push(source.problem_with_help(&route, message, help));
+        problems.push(source.problem_with_help(Rule::UnknownCapability, &route, message, help));
     }
     for (index, lack) in client.lacks.iter().enumerate() {
         let route = route.key("lacks").item(index);
         if !concerns(&lack.capability, broker) {
             let message = format!("{broker} clients have no capability `{}`", lack.capability);
             let help = suggest(&lack.capability, known());
-            problems.push(source.problem_with_help(&route.key("capability"), message, help));
+            problems.push(source.problem_with_help(
+                Rule::UnknownCapability,
+                &route.key("capability"),
+                message,
+                help,
+            ));
         }
         if client.capabilities.contains(&lack.capability) {
             let message = format!("`{}` is both there and lacking", lack.capability);
-            problems.push(source.problem(&route.key("capability"), message));
+            problems.push(source.problem(Rule::Contradiction, &route.key("capability"), message));
         }
         if !is_url(&lack.url) {
             let help = Some("say where a reader can see that the client lacks it".to_owned());
-            problems.push(source.problem_with_help(&route.key("url"), "this is no URL", help));
+            problems.push(source.problem_with_help(
+                Rule::BadUrl,
+                &route.key("url"),
+                "this is no URL",
+                help,
+            ));
         }
     }
 }

@@ -9,7 +9,8 @@ use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{Error, Location, Options};
 
 use super::compose::Composed;
-use super::problem::{Problem, suggest};
+use super::problem::{Problem, Words, suggest};
+use super::rule::Rule;
 use super::source::{Source, span};
 
 /// Nodes that aliases may stand for in one file: pieces of fragments, in every combination.
@@ -53,8 +54,8 @@ pub(super) fn problem(composed: &Composed, error: &Error) -> Problem {
     let used = user(error).map(|location| place(text, location).start);
     let error = innermost(error);
     let range = error.location().map_or(0..0, |location| word(text, place(text, location)));
-    let (message, help) = explain(error);
-    composed.problem(range, used, message, help)
+    let (rule, words) = explain(error);
+    composed.problem(rule, range, used, words)
 }
 
 /// Errors of the scanner know line and column only, all others bytes.
@@ -86,44 +87,51 @@ fn innermost(error: &Error) -> &Error {
     }
 }
 
-fn explain(error: &Error) -> (String, Option<String>) {
+fn explain(error: &Error) -> (Rule, Words) {
     match error {
         Error::SerdeUnknownField { field, expected, .. } => {
-            (format!("unknown key `{field}`"), suggest(field, expected.iter().copied()))
+            let help = suggest(field, expected.iter().copied());
+            (Rule::UnknownKey, Words::new(format!("unknown key `{field}`")).help(help))
         }
         Error::SerdeUnknownVariant { variant, expected, .. } => {
-            (format!("unknown word `{variant}`"), suggest(variant, expected.iter().copied()))
+            let help = suggest(variant, expected.iter().copied());
+            (Rule::UnknownWord, Words::new(format!("unknown word `{variant}`")).help(help))
         }
         Error::SerdeMissingField { field, .. } => {
-            let help = "settings that decide what a run proves have no defaults".to_owned();
-            (format!("the key `{field}` is missing"), Some(help))
+            (Rule::MissingKey, Words::new(format!("the key `{field}` is missing")))
         }
         Error::DuplicateMappingKey { key: Some(key), .. } => {
-            (format!("the key `{key}` stands twice"), Some("keep one of them".to_owned()))
+            (Rule::DuplicateKey, Words::new(format!("the key `{key}` stands twice")))
         }
+        Error::DuplicateMappingKey { .. } => (Rule::DuplicateKey, Words::new("a key stands twice")),
         Error::SerdeInvalidType { unexpected, expected, .. }
         | Error::SerdeInvalidValue { unexpected, expected, .. } => {
-            (format!("expected {expected}, found {unexpected}"), None)
+            let expected = in_words(expected);
+            (Rule::WrongType, Words::new(format!("expected {expected}, found {unexpected}")))
         }
         // The reader asks for a scalar before it looks at the type that is wanted.
         Error::Unexpected { expected: "string scalar", .. } => {
             let help = "a text or a number, not a list or a mapping".to_owned();
-            ("one value is wanted here".to_owned(), Some(help))
+            (Rule::WrongType, Words::new("one value is wanted here").help(help))
         }
-        Error::InvalidScalar { ty, .. } => (format!("this is no {}", in_words(ty)), None),
+        Error::InvalidScalar { ty, .. } => {
+            (Rule::WrongType, Words::new(format!("this is no {}", in_words(ty))))
+        }
         Error::Budget { breach: BudgetBreach::Documents { .. }, .. } => {
-            ("a second document: a file holds one".to_owned(), None)
+            (Rule::SecondDocument, Words::new("a second document: a file holds one"))
         }
         Error::Budget { .. } => {
-            ("more than a suite may hold: too large, or nested too deeply".to_owned(), None)
+            let message = "more than a suite may hold: too large, or nested too deeply";
+            (Rule::TooLarge, Words::new(message))
         }
         Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
-        | Error::AliasReplayStackDepthExceeded { .. } => (
-            "the aliases of this file stand for more than a suite may hold".to_owned(),
-            Some(format!("write it out; at most {MAX_REPLAYED} nodes may come from aliases")),
-        ),
-        other => (plain_message(other), None),
+        | Error::AliasReplayStackDepthExceeded { .. } => {
+            let message = "the aliases of this file stand for more than a suite may hold";
+            let help = format!("write it out; at most {MAX_REPLAYED} nodes may come from aliases");
+            (Rule::TooLarge, Words::new(message).help(help))
+        }
+        other => (Rule::BadSyntax, Words::new(plain_message(other))),
     }
 }
 

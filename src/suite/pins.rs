@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use super::problem::Problem;
+use super::rule::Rule;
 use super::schema::{Id, Keyed, Version};
 use super::source::{Route, Source};
 use crate::names::{Level, ServerKind};
@@ -60,8 +61,10 @@ pub enum ProfileKind {
     Profile,
 }
 
-/// Characters of a glob at most: it becomes an automaton that grows with it.
+/// Bytes of a glob at most: ids have less than half as many.
 const MAX_GLOB: usize = 300;
+/// Patterns of a profile at most.
+const MAX_PATTERNS: usize = 500;
 /// Characters of a pin at most: it stands in ids and image names.
 const MAX_PIN: usize = 60;
 
@@ -94,18 +97,20 @@ pub fn glob(pattern: &str) -> Result<GlobMatcher, String> {
 pub(super) fn validate_pins(source: &Source, file: &PinsFile, problems: &mut Vec<Problem>) {
     let sets = Route::default().key("sets");
     if file.sets.is_empty() {
-        problems.push(source.problem(&sets, "no set of pins"));
+        problems.push(source.problem(Rule::IncompletePins, &sets, "no set of pins"));
     }
     for (name, pins) in &file.sets {
         for server in [ServerKind::Kafka, ServerKind::Pulsar, ServerKind::Postgres] {
             match pins.get(&server) {
                 Some(pin) if is_pin(&pin.value) => {}
                 Some(pin) => problems.push(source.problem_with_help(
+                    Rule::BadVersion,
                     &sets.key(name).key(&server.to_string()),
                     format!("`{}` is no version", pin.value),
                     Some("a pin is a version such as `4.3.1`, or a major such as `17`".into()),
                 )),
                 None => problems.push(source.problem_with_help(
+                    Rule::IncompletePins,
                     &sets.name(name),
                     format!("set `{name}` pins no {server}"),
                     Some("a set names one version for each of kafka, pulsar, postgres".into()),
@@ -118,11 +123,23 @@ pub(super) fn validate_pins(source: &Source, file: &PinsFile, problems: &mut Vec
 pub(super) fn validate_profile(source: &Source, file: &ProfileFile, problems: &mut Vec<Problem>) {
     let list = Route::default().key("scenarios");
     if file.scenarios.is_empty() {
-        problems.push(source.problem(&list, "a profile without scenarios proves nothing"));
+        problems.push(source.problem(
+            Rule::NoScenario,
+            &list,
+            "a profile without scenarios proves nothing",
+        ));
     }
-    for (index, pattern) in file.scenarios.iter().enumerate() {
+    if file.scenarios.len() > MAX_PATTERNS {
+        let message = format!("{} patterns: at most {MAX_PATTERNS}", file.scenarios.len());
+        problems.push(source.problem(Rule::OutOfBounds, &list, message));
+    }
+    for (index, pattern) in file.scenarios.iter().take(MAX_PATTERNS).enumerate() {
         if let Err(why) = glob(&pattern.value) {
-            problems.push(source.problem(&list.item(index), format!("this is no glob: {why}")));
+            problems.push(source.problem(
+                Rule::BadGlob,
+                &list.item(index),
+                format!("this is no glob: {why}"),
+            ));
         }
     }
     let Some(levels) = &file.levels else { return };
@@ -130,12 +147,12 @@ pub(super) fn validate_profile(source: &Source, file: &ProfileFile, problems: &m
     if levels.is_empty() {
         let help = "name levels, or leave `levels` out to take all of them".to_owned();
         let message = "a profile without levels proves nothing";
-        problems.push(source.problem_with_help(&list, message, Some(help)));
+        problems.push(source.problem_with_help(Rule::NoScenario, &list, message, Some(help)));
     }
     for (index, level) in levels.iter().enumerate() {
         if levels[..index].iter().any(|earlier| earlier.value == level.value) {
             let message = format!("level {} is there already", level.value);
-            problems.push(source.problem(&list.item(index), message));
+            problems.push(source.problem(Rule::DuplicateItem, &list.item(index), message));
         }
     }
 }

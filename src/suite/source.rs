@@ -10,7 +10,8 @@ use serde_saphyr::Spanned;
 
 use super::compose::Composed;
 use super::parse;
-use super::problem::Problem;
+use super::problem::{Problem, Words};
+use super::rule::Rule;
 
 /// A file's text and where everything stands in it.
 #[derive(Debug, Clone)]
@@ -110,19 +111,30 @@ impl Source {
     }
 
     /// A problem at the end of a route.
-    pub fn problem(&self, route: &Route, message: impl Into<String>) -> Problem {
-        self.problem_with_help(route, message, None)
+    pub fn problem(&self, rule: Rule, route: &Route, message: impl Into<String>) -> Problem {
+        self.said(rule, route, Words::new(message))
     }
 
     /// A problem at the end of a route, with what to do about it.
     pub fn problem_with_help(
         &self,
+        rule: Rule,
         route: &Route,
         message: impl Into<String>,
         help: Option<String>,
     ) -> Problem {
+        self.said(rule, route, Words::new(message).help(help))
+    }
+
+    /// A problem at the end of a route, in whatever words.
+    pub(crate) fn said(&self, rule: Rule, route: &Route, words: Words) -> Problem {
         let (range, used) = self.locate(route);
-        self.composed.problem(range, used, message, help)
+        self.composed.problem(rule, range, used, words)
+    }
+
+    /// File and line of the end of a route.
+    pub(crate) fn place(&self, route: &Route) -> String {
+        self.composed.line(self.locate(route).0.start)
     }
 
     /// A problem for each text, key or value, with a character that no reader would see.
@@ -131,9 +143,9 @@ impl Source {
         self.tree.texts(&mut |text, place| {
             if let Some(character) = text.chars().find(|c| is_unprintable(*c)) {
                 let shown = character.escape_unicode();
-                let message = format!("the character {shown} cannot be printed");
+                let words = Words::new(format!("the character {shown} cannot be printed"));
                 let place = token(self.composed.text(), place);
-                problems.push(self.composed.problem(place, None, message, None));
+                problems.push(self.composed.problem(Rule::Unprintable, place, None, words));
             }
         });
         problems

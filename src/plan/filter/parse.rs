@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use super::{Expr, Field, Predicate, WHERE};
 use crate::suite::pins::glob;
-use crate::suite::problem::{Problem, suggest};
+use crate::suite::problem::{Problem, Words, suggest};
+use crate::suite::rule::Rule;
 
 /// Parentheses and negations inside one another at most: each is a frame on the stack.
 const DEPTH: usize = 64;
@@ -61,7 +62,9 @@ impl Reader<'_> {
     fn wrong(&mut self, place: Range<usize>, message: impl Into<String>, help: Option<String>) {
         if self.problems.len() < PROBLEMS && !self.silent {
             let start = place.start;
-            self.problems.push((start, Problem::at(WHERE, self.text, place, message, help)));
+            let words = Words::new(message).help(help);
+            let problem = Problem::at(Rule::BadFilter, WHERE, self.text, place, words);
+            self.problems.push((start, problem));
         }
     }
 

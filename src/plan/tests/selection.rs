@@ -54,8 +54,7 @@ fn filters_take_what_their_predicates_say() {
 fn a_predicate_that_fits_nothing_is_a_misspelling() {
     let filters = vec!["property(redriv) or not broker(kafak)".to_owned(), "clause(ack-3)".into()];
     let problems = build(&suites(), &Request { filters, ..request() }).unwrap_err();
-    let told: Vec<(usize, &str)> =
-        problems.iter().map(|p| (p.column, p.help.as_deref().unwrap_or_default())).collect();
+    let told: Vec<(usize, &str)> = problems.iter().map(|p| (p.column, p.help.as_str())).collect();
     let expected = [
         (10, "did you mean `redrive`?"),
         (32, "did you mean `kafka`?"),
@@ -159,7 +158,7 @@ fn what_is_left_out_on_purpose_stands_in_the_plan() {
     let wrong = |word: &str| {
         build(&suites(), &Request { without: vec![word.into()], ..request() }).unwrap_err()
     };
-    assert!(wrong("pulsra")[0].help.as_deref().unwrap().contains("`pulsar`"));
+    assert!(wrong("pulsra")[0].help.contains("`pulsar`"));
     let language = request().manifests[0].language.clone();
     assert!(wrong(&language)[0].message.contains("no cell at all without"));
 }

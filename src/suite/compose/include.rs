@@ -17,6 +17,7 @@ use super::places::Composed;
 use super::{Draft, Sink, unfilled, variables};
 use crate::suite::load::read_text;
 use crate::suite::problem::{Problem, suggest};
+use crate::suite::rule::Rule;
 use crate::suite::schema::Piece;
 use crate::suite::source::Source;
 
@@ -88,7 +89,12 @@ impl Library {
         let is_idle = !self.included.contains(&canonical(path));
         let kind = draft.outline.root.get("kind").filter(|_| is_idle)?;
         let help = "include it where its pieces are needed, or remove it".to_owned();
-        Some(draft.origin.problem(&kind.range, "no suite includes these fragments", Some(help)))
+        Some(draft.origin.problem(
+            Rule::UnusedInclude,
+            &kind.range,
+            "no suite includes these fragments",
+            Some(help),
+        ))
     }
 
     fn read(
@@ -103,7 +109,7 @@ impl Library {
         if let Some(at) = self.open.iter().position(|(open, _)| *open == path) {
             let way: Vec<&str> = self.open[at..].iter().map(|(_, name)| name.as_str()).collect();
             let message = format!("a circle: {} -> {display}", way.join(" -> "));
-            sink.refuse(item, message, None);
+            sink.refuse(Rule::IncludeCircle, item, message, None);
             return None;
         }
         if let Some(known) = self.files.get(&path) {
@@ -114,7 +120,7 @@ impl Library {
         }
         if self.open.len() >= MAX_OPEN {
             let help = format!("at most {MAX_OPEN} files in a row");
-            sink.refuse(item, "includes of includes of includes", Some(help));
+            sink.refuse(Rule::IncludeDepth, item, "includes of includes of includes", Some(help));
             return None;
         }
         self.open.push((path.clone(), display.clone()));
@@ -143,7 +149,12 @@ impl Library {
         };
         if draft.kind() != Some("fragments") {
             let help = "only files of `kind: fragments` are included".to_owned();
-            sink.refuse(item, format!("{display} holds no fragments"), Some(help));
+            sink.refuse(
+                Rule::NoFragments,
+                item,
+                format!("{display} holds no fragments"),
+                Some(help),
+            );
             return None;
         }
         let is_sound = {
@@ -174,7 +185,7 @@ fn examine(draft: &Draft, sink: &mut Sink<'_>) {
         for line in text[range].split_inclusive('\n') {
             if !line.trim().is_empty() && !line.trim_start().starts_with('#') {
                 let message = "fragments are put into other files: no `---`, `...` or `%` lines";
-                sink.refuse(&(at..at + line.trim_end().len()), message, None);
+                sink.refuse(Rule::BadFragments, &(at..at + line.trim_end().len()), message, None);
             }
             at += line.len();
         }
@@ -184,13 +195,14 @@ fn examine(draft: &Draft, sink: &mut Sink<'_>) {
     if pieces.is_none_or(|pieces| pieces.entries().is_empty()) {
         let place = root.entry("fragments").map_or(0..0, |(key, _)| key.range.clone());
         let help = Some("`fragments: {name: &name …}`".to_owned());
-        sink.refuse(&place, "fragments without a piece", help);
+        sink.refuse(Rule::BadFragments, &place, "fragments without a piece", help);
     }
     for (key, value) in pieces.map(Node::entries).unwrap_or_default() {
         let name = key.scalar().unwrap_or_default();
         if value.anchor.as_deref() != Some(name) {
             let help = Some(format!("write `{name}: &{name}`"));
             sink.refuse(
+                Rule::BadFragments,
                 &key.range,
                 format!("the piece `{name}` has another anchor, or none"),
                 help,
@@ -236,17 +248,22 @@ fn items<'d>(draft: &'d Draft, sink: &mut Sink<'_>) -> Vec<(&'d Node, &'d str)> 
     let is_first = position("scenarios").or(position("fragments")) > position("include");
     if !is_block || !is_first {
         let help = "a line of its own, before what uses it".to_owned();
-        sink.refuse(&key.range, "`include` stands at the top of a file", Some(help));
+        sink.refuse(
+            Rule::BadInclude,
+            &key.range,
+            "`include` stands at the top of a file",
+            Some(help),
+        );
     }
     let paths = list.items().unwrap_or_default();
     if paths.is_empty() {
         let help = "`include: [../fragments/workers.yaml]`".to_owned();
-        sink.refuse(&key.range, "an include is a list of files", Some(help));
+        sink.refuse(Rule::BadInclude, &key.range, "an include is a list of files", Some(help));
     }
     let path = |item: &'d Node| {
         let path = item.scalar();
         if path.is_none() {
-            sink.refuse(&item.range, "an include is the path of a file", None);
+            sink.refuse(Rule::BadInclude, &item.range, "an include is the path of a file", None);
         }
         Some((item, path?))
     };
@@ -263,7 +280,7 @@ fn resolve(
 ) -> Option<(Place, String)> {
     if path.is_empty() || Path::new(path).is_absolute() {
         let help = "paths are relative to the file that includes".to_owned();
-        sink.refuse(&item.range, "an include is a relative path", Some(help));
+        sink.refuse(Rule::BadInclude, &item.range, "an include is a relative path", Some(help));
         return None;
     }
     let folder = place.path.parent().unwrap_or(Path::new(""));
@@ -272,12 +289,17 @@ fn resolve(
     let Ok(found) = std::fs::canonicalize(&target) else {
         let message = format!("there is no file {display}");
         let help = "paths are relative to the file that includes".to_owned();
-        sink.refuse(&item.range, message, Some(help));
+        sink.refuse(Rule::MissingInclude, &item.range, message, Some(help));
         return None;
     };
     if !found.starts_with(&place.root) {
         let help = "includes stay in the folder with `pins.yaml`, or in the one that was given";
-        sink.refuse(&item.range, "this leaves the folder of the suites", Some(help.to_owned()));
+        sink.refuse(
+            Rule::IncludeOutside,
+            &item.range,
+            "this leaves the folder of the suites",
+            Some(help.to_owned()),
+        );
         return None;
     }
     let relative = beside(&place.relative, path);
@@ -317,7 +339,7 @@ fn names(draft: &Draft, all: &Included, direct: &[(&Node, Arc<Fragment>)], sink:
                 let origin = &fragment.draft.origin;
                 let help = Some(format!("{} has one of this name", other.origin.display));
                 let message = format!("the anchor `{}` stands in two included files", anchor.text);
-                let problem = origin.problem(&anchor.range, message, help);
+                let problem = origin.problem(Rule::SameAnchor, &anchor.range, message, help);
                 sink.problems.push(problem);
                 sink.refused += 1;
             }
@@ -327,7 +349,7 @@ fn names(draft: &Draft, all: &Included, direct: &[(&Node, Arc<Fragment>)], sink:
         if let Some(owner) = owners.get(anchor.text.as_str()) {
             let message = format!("the anchor `{}` hides an included one", anchor.text);
             let help = Some(format!("{} has one of this name", owner.origin.display));
-            sink.refuse(&anchor.range, message, help);
+            sink.refuse(Rule::SameAnchor, &anchor.range, message, help);
         }
     }
     let unresolved = || outline.aliases.iter().filter(|alias| alias.anchor.is_none());
@@ -337,7 +359,12 @@ fn names(draft: &Draft, all: &Included, direct: &[(&Node, Arc<Fragment>)], sink:
             let own = outline.anchors.iter().map(|anchor| anchor.text.as_str());
             let help = suggest(name, owners.keys().copied().chain(own));
             let help = help.or(Some("an anchor `&name` comes before its aliases".to_owned()));
-            sink.refuse(&alias.name.range, format!("there is no anchor `{name}`"), help);
+            sink.refuse(
+                Rule::UnknownAnchor,
+                &alias.name.range,
+                format!("there is no anchor `{name}`"),
+                help,
+            );
         }
     }
     // A name that was refused may have been meant for one of a file that seems to be unused.
@@ -346,7 +373,7 @@ fn names(draft: &Draft, all: &Included, direct: &[(&Node, Arc<Fragment>)], sink:
         let anchors: BTreeSet<&str> = fragment.anchors().collect();
         if !unresolved().any(|alias| anchors.contains(alias.name.text.as_str())) {
             let help = "use one of its pieces as `*name`, or take the include away".to_owned();
-            sink.say(&item.range, "nothing of this file is used", Some(help));
+            sink.say(Rule::UnusedInclude, &item.range, "nothing of this file is used", Some(help));
         }
     }
 }

@@ -19,6 +19,7 @@ pub(super) use places::{Composed, Origin};
 use variables::{Blank, Filled};
 
 use super::problem::Problem;
+use super::rule::Rule;
 
 pub use include::FragmentsFile;
 
@@ -65,7 +66,7 @@ impl Draft {
     /// Nothing for what is no YAML, or more than a suite may hold: the strict reader says why.
     pub(super) fn new(display: &str, text: &str) -> Option<Self> {
         let outline = outline::outline(&outline::masked(text))?;
-        let origin = Origin { display: display.to_owned(), text: text.to_owned() };
+        let origin = Origin::new(display, text);
         Some(Self { origin: Arc::new(origin), outline })
     }
 
@@ -89,13 +90,25 @@ pub(super) struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    fn refuse(&mut self, range: &Range<usize>, message: impl Into<String>, help: Option<String>) {
+    fn refuse(
+        &mut self,
+        rule: Rule,
+        range: &Range<usize>,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) {
         self.refused += 1;
-        self.say(range, message, help);
+        self.say(rule, range, message, help);
     }
 
-    fn say(&mut self, range: &Range<usize>, message: impl Into<String>, help: Option<String>) {
-        self.problems.push(self.origin.problem(range, message, help));
+    fn say(
+        &mut self,
+        rule: Rule,
+        range: &Range<usize>,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) {
+        self.problems.push(self.origin.problem(rule, range, message, help));
     }
 }
 
@@ -160,7 +173,7 @@ fn copies(
         let Some(dash) = dash else {
             let help = "write it as an item of a list of its own lines: `- id: …`".to_owned();
             let message = "a scenario with a matrix begins with its dash and its first key";
-            sink.refuse(matrix, message, Some(help));
+            sink.refuse(Rule::MisplacedMatrix, matrix, message, Some(help));
             return None;
         };
         let line = before[..dash].rfind('\n').map_or(0, |newline| newline + 1);
@@ -181,7 +194,7 @@ fn aliases_into_copies(outline: &Outline, items: &[Node], filled: &[Filled], sin
         if all.any(|(item, _)| inside(item, anchor) && !inside(item, &alias.name.range)) {
             let message = format!("`{}` is a part of a scenario with a matrix", alias.name.text);
             let help = "it is another thing in every combination: put it into a fragment";
-            sink.refuse(&alias.name.range, message, Some(help.to_owned()));
+            sink.refuse(Rule::AliasIntoMatrix, &alias.name.range, message, Some(help.to_owned()));
         }
     }
 }
@@ -203,7 +216,12 @@ impl Writer<'_> {
         let include = draft.outline.root.entry("include");
         if let Some((key, _)) = include.filter(|_| self.composed.text().len() > MAX_COMPOSED) {
             let help = Some(format!("at most {MAX_COMPOSED} bytes"));
-            self.sink.refuse(&key.range, "all included files together are too large", help);
+            self.sink.refuse(
+                Rule::TooLarge,
+                &key.range,
+                "all included files together are too large",
+                help,
+            );
         }
         self.cursor = gap.end;
     }
@@ -229,7 +247,12 @@ impl Writer<'_> {
             if self.composed.text().len() > MAX_COMPOSED {
                 let place = filled.matrix.clone().unwrap_or_else(|| item.range.clone());
                 let message = "all combinations together are too large";
-                self.sink.refuse(&place, message, Some(format!("at most {MAX_COMPOSED} bytes")));
+                self.sink.refuse(
+                    Rule::TooLarge,
+                    &place,
+                    message,
+                    Some(format!("at most {MAX_COMPOSED} bytes")),
+                );
                 break;
             }
         }

@@ -5,7 +5,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::suite::problem::Problem;
+use crate::suite::problem::{Lines, Problem, Words};
+use crate::suite::rule::Rule;
 
 /// A file as its author wrote it.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,23 +14,32 @@ pub(in crate::suite) struct Origin {
     /// As the user gave it: what problems show.
     pub(in crate::suite) display: String,
     pub(in crate::suite) text: String,
+    lines: Lines,
 }
 
 impl Origin {
+    pub(super) fn new(display: &str, text: &str) -> Self {
+        Self { display: display.to_owned(), text: text.to_owned(), lines: Lines::of(text) }
+    }
+
     /// A problem at a range of bytes of the file.
     pub(super) fn problem(
         &self,
+        rule: Rule,
         range: &Range<usize>,
         message: impl Into<String>,
         help: Option<String>,
     ) -> Problem {
-        Problem::at(&self.display, &self.text, range.clone(), message, help)
+        self.said(rule, range.clone(), Words::new(message).help(help))
+    }
+
+    fn said(&self, rule: Rule, range: Range<usize>, words: Words) -> Problem {
+        Problem::on_line(rule, &self.display, &self.text, &self.lines, range, words)
     }
 
     /// `file:line` of a byte.
     fn line(&self, at: usize) -> String {
-        let before = self.text.get(..at).unwrap_or(&self.text);
-        format!("{}:{}", self.display, before.matches('\n').count() + 1)
+        format!("{}:{}", self.display, self.lines.around(at).0)
     }
 }
 
@@ -71,7 +81,7 @@ impl Composed {
 
     /// A file that is read in another wording of the same length.
     pub(super) fn masked(display: &str, text: &str, wording: String) -> Self {
-        let origin = Origin { display: display.to_owned(), text: text.to_owned() };
+        let origin = Origin::new(display, text);
         let from = 0..text.len();
         let piece = Piece { at: 0, origin: Arc::new(origin), from, kind: Kind::Verbatim };
         Self { text: wording, pieces: vec![piece] }
@@ -115,13 +125,13 @@ impl Composed {
     /// an alias or a merge key brings it in.
     pub(in crate::suite) fn problem(
         &self,
+        rule: Rule,
         range: Range<usize>,
         used: Option<usize>,
-        message: impl Into<String>,
-        help: Option<String>,
+        words: Words,
     ) -> Problem {
         let Some((origin, from)) = self.place(&range) else {
-            return Problem::at("", &self.text, range, message, help);
+            return Problem::at(rule, "", &self.text, range, words);
         };
         let mut notes = self.values_beside(range.start);
         if let Some((user, from_use)) = used.and_then(|at| self.place(&(at..at))) {
@@ -130,8 +140,16 @@ impl Composed {
                 notes.push(format!("used at {place}"));
             }
         }
-        let problem = Problem::at(&origin.display, &origin.text, from, message, help);
+        let problem = origin.said(rule, from, words);
         notes.iter().fold(problem, |problem, note| problem.with_note(note))
+    }
+
+    /// `file:line` of a byte of the composed text, as its author knows it.
+    pub(in crate::suite) fn line(&self, at: usize) -> String {
+        match self.place(&(at..at)) {
+            Some((origin, from)) => origin.line(from.start),
+            None => String::new(),
+        }
     }
 
     /// The file and the range in it of a range of the composed text.
@@ -167,7 +185,8 @@ impl Composed {
         let start = self.text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |n| n + 1);
         let end =
             self.text.get(at..).and_then(|t| t.find('\n')).map_or(self.text.len(), |n| at + n);
-        let on_line = self.pieces.iter().filter(|piece| (start..end).contains(&piece.at));
+        let first = self.pieces.partition_point(|piece| piece.at < start);
+        let on_line = self.pieces[first..].iter().take_while(|piece| piece.at < end);
         let mut said: Vec<String> = Vec::new();
         for piece in on_line {
             if let Kind::Value(sentence) = &piece.kind
@@ -187,9 +206,7 @@ mod tests {
 
     #[test]
     fn every_byte_leads_back_to_its_file() {
-        let origin = |display: &str, text: &str| {
-            Arc::new(Origin { display: display.to_owned(), text: text.to_owned() })
-        };
+        let origin = |display: &str, text: &str| Arc::new(Origin::new(display, text));
         let (a, b) = (origin("a", "x: ${n} y\nz"), origin("b", "- ü"));
         let mut composed = Composed::new();
         composed.verbatim(&a, 0..3);
@@ -210,7 +227,7 @@ mod tests {
         assert_eq!(place(13..15), ("b", 2..4));
         assert_eq!(place(15..15), ("b", 4..4));
         assert_eq!(place(9..15), ("a", 8..10), "not over the end of its file");
-        let shown = composed.problem(9..10, Some(13), "m", None).rendered;
+        let shown = composed.problem(Rule::BadName, 9..10, Some(13), Words::new("m")).rendered;
         assert!(shown.contains("--> a:1:9\n") && shown.contains("x: ${n} y"), "{shown}");
         assert!(shown.contains("= note: `${n}` is `12345`"), "{shown}");
         assert!(shown.contains("= note: used at b:1"), "{shown}");

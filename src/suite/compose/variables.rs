@@ -12,6 +12,7 @@ use super::outline::{Content, Node, is_name_char};
 use super::places::Origin;
 use super::{Combination, Sink};
 use crate::suite::problem::suggest;
+use crate::suite::rule::Rule;
 use crate::suite::vocabulary::{ID_HELP, is_id};
 
 /// Combinations of one scenario at most: each is a story with controls of its own.
@@ -63,12 +64,17 @@ fn axes(scenario: &Node, sink: &mut Sink<'_>) -> Vec<Declared> {
     for (key, name, node) in named(scenario, "matrix", sink) {
         let Some(items) = node.items() else {
             let help = format!("write `{name}: [1, 3]`; for one value use `vars`");
-            sink.refuse(&node.range, "an axis is a list of values", Some(help));
+            sink.refuse(Rule::BadAxis, &node.range, "an axis is a list of values", Some(help));
             continue;
         };
         if items.is_empty() {
             let help = "an axis without values leaves no scenario".to_owned();
-            sink.refuse(&key.range, format!("the axis `{name}` is empty"), Some(help));
+            sink.refuse(
+                Rule::BadAxis,
+                &key.range,
+                format!("the axis `{name}` is empty"),
+                Some(help),
+            );
         }
         let values: Vec<Value> = items.iter().filter_map(|item| value(item, sink)).collect();
         let mut slugs: BTreeMap<String, &str> = BTreeMap::new();
@@ -77,14 +83,19 @@ fn axes(scenario: &Node, sink: &mut Sink<'_>) -> Vec<Declared> {
             match slugs.get(&slug) {
                 _ if slug.is_empty() => {
                     let message = format!("`{text}` has no letter or digit for an id");
-                    sink.refuse(place, message, None);
+                    sink.refuse(Rule::BadAxis, place, message, None);
                 }
                 Some(same) if same == text => {
-                    sink.refuse(place, format!("the value `{text}` stands twice"), None);
+                    sink.refuse(
+                        Rule::DuplicateItem,
+                        place,
+                        format!("the value `{text}` stands twice"),
+                        None,
+                    );
                 }
                 Some(other) => {
                     let message = format!("`{text}` and `{other}` would give the same id");
-                    sink.refuse(place, message, None);
+                    sink.refuse(Rule::DuplicateName, place, message, None);
                 }
                 None => {}
             }
@@ -104,7 +115,7 @@ fn named<'n>(
     let Some((key, node)) = holder.entry(word) else { return Vec::new() };
     if node.entries().is_empty() {
         let help = format!("`{word}: {{name: …}}`");
-        sink.refuse(&key.range, format!("`{word}` names nothing"), Some(help));
+        sink.refuse(Rule::EmptyVars, &key.range, format!("`{word}` names nothing"), Some(help));
     }
     let mut found = Vec::new();
     for (key, node) in node.entries() {
@@ -113,7 +124,12 @@ fn named<'n>(
             found.push((key, name.to_owned(), node));
         } else {
             let help = "letters, digits, dashes, underscores; the first one is a small letter";
-            sink.refuse(&key.range, format!("`{name}` names no variable"), Some(help.into()));
+            sink.refuse(
+                Rule::BadVariable,
+                &key.range,
+                format!("`{name}` names no variable"),
+                Some(help.into()),
+            );
         }
     }
     found
@@ -129,7 +145,12 @@ fn value(node: &Node, sink: &mut Sink<'_>) -> Option<Value> {
         Content::Scalar(_, ScalarStyle::Plain) => sink.origin.text.get(node.range.clone())?,
         Content::Scalar(text, _) => text,
         _ => {
-            sink.refuse(&node.range, "a value is one text or number, written out", None);
+            sink.refuse(
+                Rule::BadValue,
+                &node.range,
+                "a value is one text or number, written out",
+                None,
+            );
             return None;
         }
     };
@@ -146,7 +167,7 @@ fn value(node: &Node, sink: &mut Sink<'_>) -> Option<Value> {
     } else {
         return Some(Value { text: text.to_owned(), place: node.range.clone() });
     };
-    sink.refuse(&node.range, why, None);
+    sink.refuse(Rule::BadValue, &node.range, why, None);
     None
 }
 
@@ -163,7 +184,12 @@ pub(super) fn scenario<'d>(
     for variable in &own {
         if let Some(axis) = axes.iter().find(|axis| axis.name == variable.name) {
             let message = format!("`{}` is a variable here too", axis.name);
-            sink.refuse(&axis.place, message, Some("give one of them another name".to_owned()));
+            sink.refuse(
+                Rule::ShadowedVariable,
+                &axis.place,
+                message,
+                Some("give one of them another name".to_owned()),
+            );
         }
     }
     let mut blanks = Vec::new();
@@ -182,7 +208,12 @@ pub(super) fn scenario<'d>(
         if !known().any(|declared| declared.name == *name) {
             let help = suggest(name, known().map(|declared| declared.name.as_str()));
             let help = help.or(Some("declare it under `vars`, or write `$${`".to_owned()));
-            sink.refuse(&blank.range, format!("there is no variable `{name}`"), help);
+            sink.refuse(
+                Rule::UnknownVariable,
+                &blank.range,
+                format!("there is no variable `{name}`"),
+                help,
+            );
         }
     }
     let names: BTreeSet<&str> = blanks.iter().filter_map(|b| b.name.as_deref()).collect();
@@ -200,7 +231,12 @@ pub(super) fn scenario<'d>(
         None => {
             let place = matrix.clone().unwrap_or_else(|| node.range.clone());
             let message = format!("more than {MAX_COMBINATIONS} combinations");
-            sink.refuse(&place, message, Some("split the scenario".to_owned()));
+            sink.refuse(
+                Rule::TooManyCombinations,
+                &place,
+                message,
+                Some("split the scenario".to_owned()),
+            );
             Vec::new()
         }
     };
@@ -221,7 +257,12 @@ pub(super) fn unused(
     for Declared { name, place, .. } in declared {
         if !used.contains(name.as_str()) {
             let help = format!("write `${{{name}}}` where it belongs, or take it away");
-            sink.say(place, format!("the {what} `{name}` is used nowhere"), Some(help));
+            sink.say(
+                Rule::UnusedVariable,
+                place,
+                format!("the {what} `{name}` is used nowhere"),
+                Some(help),
+            );
         }
     }
 }
@@ -274,13 +315,13 @@ fn long_ids(node: &Node, combinations: &[Combination], sink: &mut Sink<'_>) {
     let Some(whole) = longest.map(|c| format!("{text}{}", c.suffix)) else { return };
     if !is_id(&whole) {
         let message = format!("with its values this is `{whole}`: too long for a name");
-        sink.refuse(&id.range, message, Some(ID_HELP.to_owned()));
+        sink.refuse(Rule::BadName, &id.range, message, Some(ID_HELP.to_owned()));
     }
 }
 
 fn refuse_in_key(key: &Node, sink: &mut Sink<'_>) {
     if sink.origin.text.get(key.range.clone()).is_some_and(|text| text.contains("${")) {
-        sink.refuse(&key.range, "a variable cannot stand in a key", None);
+        sink.refuse(Rule::MisplacedVariable, &key.range, "a variable cannot stand in a key", None);
     }
 }
 
@@ -306,7 +347,7 @@ pub(super) fn refuse_all(node: &Node, sink: &mut Sink<'_>) {
     for blank in blanks {
         let help = "write the value out, or put this key into the scenario".to_owned();
         let message = "variables are filled in inside of scenarios only";
-        sink.refuse(&blank.range, message, Some(help));
+        sink.refuse(Rule::MisplacedVariable, &blank.range, message, Some(help));
     }
 }
 
@@ -330,7 +371,12 @@ fn scan(node: &Node, style: ScalarStyle, blanks: &mut Vec<Blank>, sink: &mut Sin
                 let help = "a variable is `${name}`; for the characters themselves write `$${`";
                 let line = inside.split(['\n', ',', '{']).next().unwrap_or_default();
                 let end = line.find('}').map_or(end, |close| begin + 3 + close);
-                sink.refuse(&(begin..end), "this is no variable", Some(help.to_owned()));
+                sink.refuse(
+                    Rule::BadVariable,
+                    &(begin..end),
+                    "this is no variable",
+                    Some(help.to_owned()),
+                );
             }
             at = found + 2 + length;
         } else {
@@ -360,7 +406,7 @@ impl Blank {
         let value = value.map_or("${", String::as_str);
         let help = "put the whole text around it into double quotes".to_owned();
         let message = format!("`{value}` would not be a text or number here without quotes");
-        sink.refuse(&self.range, message, Some(help));
+        sink.refuse(Rule::UnquotedValue, &self.range, message, Some(help));
     }
 }
 

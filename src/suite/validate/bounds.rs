@@ -2,7 +2,10 @@
 //! A scene comes in; a problem for each number outside of its bound goes into it.
 //! It must never leave a number without a greatest value: a typing error would run for days.
 
-use super::Scene;
+use std::collections::BTreeSet;
+
+use crate::suite::rule::Rule;
+use crate::suite::scene::Scene;
 use crate::suite::source::Route;
 
 /// Events of a workload at most; each is evidence that is kept and judged in memory.
@@ -30,7 +33,49 @@ pub(super) fn keep(scene: &mut Scene, route: &Route, number: u64, bound: &Bound)
     let message = format!("{number} {}: {} to {} are allowed", bound.of, bound.least, bound.most);
     // Why there is a greatest number is no answer to a missing one.
     let help = (number > bound.most).then(|| bound.why.to_owned());
-    scene.report_with_help(route, message, help);
+    scene.report_with_help(Rule::OutOfBounds, route, message, help);
+}
+
+/// Things of one kind in a scenario at most: each is looked at beside all of the others.
+const LIST: u64 = 64;
+
+/// Whether every list of the scenario is short enough to be looked at.
+pub(super) fn is_a_story(scene: &mut Scene) -> bool {
+    let before = scene.problems.len();
+    let scenario = scene.scenario;
+    let mut lists = vec![
+        ("clauses", scene.at("clauses"), scenario.clauses.len()),
+        ("capabilities", scene.at("needs"), scenario.needs.len()),
+        ("brokers", scene.at("brokers"), scenario.brokers.len()),
+        (
+            "destinations",
+            scene.at("topology").key("destinations"),
+            scenario.topology.destinations.len(),
+        ),
+        ("workers", scene.at("workers"), scenario.workers.len()),
+        ("phases", scene.at("phases"), scenario.phases.len()),
+        ("faults", scene.at("faults"), scenario.faults.len()),
+        ("checks", scene.at("checks"), scenario.checks.len()),
+        ("controls", scene.at("controls"), scenario.controls.len()),
+    ];
+    for (index, phase) in scenario.phases.iter().enumerate() {
+        let route = scene.at("phases").item(index);
+        lists.push(("workers to start", route.key("start"), phase.value.start.len()));
+        lists.push(("workers to stop", route.key("stop"), phase.value.stop.len()));
+    }
+    for (index, control) in scenario.controls.iter().enumerate() {
+        let (control, route) = (&control.value, scene.at("controls").item(index));
+        let change = route.key("change");
+        lists.push(("brokers", route.key("brokers"), control.brokers.len()));
+        lists.push(("workers", change.key("workers"), control.change.workers.len()));
+        lists.push(("faults", change.key("faults"), control.change.faults.len()));
+        lists.push(("checks", change.key("checks"), control.change.checks.len()));
+    }
+    for (of, route, length) in lists {
+        let bound = Bound { of, least: 0, most: LIST, why: STORY };
+        keep(scene, &route, length as u64, &bound);
+    }
+    scene.problems.len() == before
 }
 
 pub(super) fn validate(scene: &mut Scene) {
@@ -41,7 +86,7 @@ pub(super) fn validate(scene: &mut Scene) {
     keep(scene, &route.key("partitions"), topology.partitions.into(), &bound);
     if topology.destinations.is_empty() {
         let message = "without a destination nobody has to have an effect";
-        scene.report(&route.key("destinations"), message);
+        scene.report(Rule::NoDestination, &route.key("destinations"), message);
     }
     let bound = Bound { of: "partitions", ..bound };
     if let Some(partitions) = topology.dead_letter.as_ref().and_then(|letters| letters.partitions) {
@@ -52,7 +97,8 @@ pub(super) fn validate(scene: &mut Scene) {
     for (word, settings) in [("server", &topology.server), ("settings", &topology.settings)] {
         for broker in settings.keys().filter(|broker| !brokers.contains(broker)) {
             let route = route.key(word).name(&broker.to_string());
-            scene.report(&route, format!("for {broker}, on which this scenario is not run"));
+            let rule = Rule::OtherBroker;
+            scene.report(rule, &route, format!("for {broker}, on which this scenario is not run"));
         }
     }
     limits(scene);
@@ -71,14 +117,20 @@ fn workload(scene: &mut Scene) {
     let why = "a broker's default message limit is 1 MiB";
     let bound = Bound { of: "bytes of a payload", least: 0, most: 900_000, why };
     keep(scene, &route.key("payload_bytes"), workload.payload_bytes.into(), &bound);
+    let mut seen = BTreeSet::new();
     for (index, ordinal) in workload.poison.iter().enumerate() {
         let route = route.key("poison").item(index);
         if *ordinal == 0 || *ordinal > workload.events {
             let message =
                 format!("there is no event {ordinal}: the workload has {}", workload.events);
-            scene.report_with_help(&route, message, "ordinals count from 1".to_owned());
-        } else if workload.poison[..index].contains(ordinal) {
-            scene.report(&route, format!("event {ordinal} stands twice"));
+            scene.report_with_help(
+                Rule::UnknownEvent,
+                &route,
+                message,
+                "ordinals count from 1".to_owned(),
+            );
+        } else if !seen.insert(ordinal) {
+            scene.report(Rule::DuplicateItem, &route, format!("event {ordinal} stands twice"));
         }
     }
     again(scene, &route);
@@ -92,7 +144,12 @@ fn again(scene: &mut Scene, route: &Route) {
             let message =
                 format!("there is no event {}: the workload has {}", again.event, workload.events);
             let route = route.key("again").item(index).key("event");
-            scene.report_with_help(&route, message, "ordinals count from 1".to_owned());
+            scene.report_with_help(
+                Rule::UnknownEvent,
+                &route,
+                message,
+                "ordinals count from 1".to_owned(),
+            );
         }
     }
     let most = EVENTS;
@@ -114,6 +171,6 @@ fn limits(scene: &mut Scene) {
     let least = messages.saturating_mul(destinations);
     if limits.deliveries > 0 && limits.deliveries < least {
         let message = format!("the story needs {least} deliveries at least");
-        scene.report(&route.key("deliveries"), message);
+        scene.report(Rule::OutOfBounds, &route.key("deliveries"), message);
     }
 }

@@ -2,7 +2,6 @@
 //! A scene comes in; its problems go into it.
 //! It must never accept a check that the story leaves with nothing to look at.
 
-use super::Scene;
 use super::bounds::{self, keep};
 use crate::checks::dead_letters::DeadLettersSpec;
 use crate::checks::gaps::GapsSpec;
@@ -13,6 +12,8 @@ use crate::faults::FaultSpec;
 use crate::names::{EventSet, Role, TopicRole};
 use crate::suite::model::Until;
 use crate::suite::problem::suggest;
+use crate::suite::rule::Rule;
+use crate::suite::scene::Scene;
 use crate::suite::source::Route;
 use crate::suite::vocabulary::{ack_timeout_option, check_events, check_name};
 
@@ -20,7 +21,7 @@ pub(super) fn validate(scene: &mut Scene) {
     let checks = scene.at("checks");
     if scene.scenario.checks.is_empty() {
         let message = "a scenario without a check passes whatever happens";
-        scene.report(&checks, message);
+        scene.report(Rule::NoCheck, &checks, message);
     }
     for (index, check) in scene.scenario.checks.iter().enumerate() {
         let route = checks.item(index).key(check_name(&check.value));
@@ -30,11 +31,21 @@ pub(super) fn validate(scene: &mut Scene) {
         scene.scenario.checks.iter().any(|c| matches!(c.value, CheckSpec::Unretained(_)));
     if scene.scenario.hazard && !shows_loss {
         let message = "a hazard scenario has to show its loss";
-        scene.report_with_help(&scene.at("hazard"), message, "add `unretained`".to_owned());
+        scene.report_with_help(
+            Rule::HazardMismatch,
+            &scene.at("hazard"),
+            message,
+            "add `unretained`".to_owned(),
+        );
     }
     if shows_loss && !scene.scenario.hazard {
         let message = "an expected loss, and the scenario is no hazard";
-        scene.report_with_help(&checks, message, "add `hazard: true`".to_owned());
+        scene.report_with_help(
+            Rule::HazardMismatch,
+            &checks,
+            message,
+            "add `hazard: true`".to_owned(),
+        );
     }
 }
 
@@ -44,7 +55,7 @@ pub(super) fn one(scene: &mut Scene, route: &Route, check: &CheckSpec) {
         event_set(scene, &route.key("of"), set);
     }
     if let Some(why) = lacking(scene, check) {
-        scene.report(route, format!("nothing to examine: {why}"));
+        scene.report(Rule::NothingToExamine, route, format!("nothing to examine: {why}"));
     }
     match check {
         CheckSpec::NotAdvanced(spec) => during(scene, &route.key("during"), &spec.during),
@@ -70,7 +81,7 @@ pub(super) fn event_set(scene: &mut Scene, route: &Route, set: EventSet) {
         }
         _ => return,
     };
-    scene.report(route, format!("`{set}` is empty: {why}"));
+    scene.report(Rule::NothingToExamine, route, format!("`{set}` is empty: {why}"));
 }
 
 fn lacking(scene: &Scene, check: &CheckSpec) -> Option<&'static str> {
@@ -119,10 +130,19 @@ fn during(scene: &mut Scene, route: &Route, id: &str) {
     match faults().find(|fault| fault.id() == id) {
         None => {
             let help = suggest(id, faults().map(FaultSpec::id));
-            scene.report_with_help(route, format!("there is no fault `{id}`"), help);
+            scene.report_with_help(
+                Rule::UnknownFault,
+                route,
+                format!("there is no fault `{id}`"),
+                help,
+            );
         }
         Some(FaultSpec::Kill(_) | FaultSpec::Admin(_)) => {
-            scene.report(route, format!("fault `{id}` is over at once: nothing lasts during it"));
+            scene.report(
+                Rule::NothingToExamine,
+                route,
+                format!("fault `{id}` is over at once: nothing lasts during it"),
+            );
         }
         Some(_) => {}
     }
@@ -137,7 +157,7 @@ fn within_limit(scene: &mut Scene, route: &Route) {
         if !is_set {
             let message = format!("on {broker} no consumer has an ack timeout");
             let help = format!("set the option `{option}` of a consumer for {broker}");
-            scene.report_with_help(route, message, help);
+            scene.report_with_help(Rule::NoAckTimeout, route, message, help);
         }
     }
 }
@@ -145,18 +165,23 @@ fn within_limit(scene: &mut Scene, route: &Route) {
 /// A number that nothing can be below decides nothing.
 fn bound(scene: &mut Scene, route: &Route, bound: Bound) {
     if bound == Bound::AtLeast(0) {
-        scene.report(route, "`at_least: 0` holds whatever happens");
+        scene.report(Rule::VacuousCheck, route, "`at_least: 0` holds whatever happens");
     }
 }
 
 fn redelivery_counts(scene: &mut Scene, route: &Route, spec: &RedeliveryCountsSpec) {
     if spec.sequence.is_none() && spec.resets.is_none() {
         let help = "add `sequence`, `resets` or both".to_owned();
-        scene.report_with_help(route, "nothing is expected of the counts", help);
+        scene.report_with_help(
+            Rule::VacuousCheck,
+            route,
+            "nothing is expected of the counts",
+            help,
+        );
     }
     if spec.sequence.as_ref().is_some_and(Vec::is_empty) {
         let message = "an empty sequence: an event that is handed over has a count";
-        scene.report(&route.key("sequence"), message);
+        scene.report(Rule::VacuousCheck, &route.key("sequence"), message);
     }
     if let Some(resets) = spec.resets {
         bound(scene, &route.key("resets"), resets);
@@ -165,14 +190,14 @@ fn redelivery_counts(scene: &mut Scene, route: &Route, spec: &RedeliveryCountsSp
     if !needs.iter().any(|capability| capability.value == "redelivery_count") {
         let message = "the client has to hand a count to the application";
         let help = "add `redelivery_count` to `needs`".to_owned();
-        scene.report_with_help(route, message, help);
+        scene.report_with_help(Rule::UndeclaredNeed, route, message, help);
     }
 }
 
 fn gaps(scene: &mut Scene, route: &Route, spec: &GapsSpec) {
     if spec.at_least_ms.is_none() && spec.at_most_ms.is_none() {
         let help = "add `at_least_ms`, `at_most_ms` or both".to_owned();
-        scene.report_with_help(route, "nothing is expected of the gaps", help);
+        scene.report_with_help(Rule::VacuousCheck, route, "nothing is expected of the gaps", help);
     }
     let why = "no scenario takes longer than an hour";
     let allowed = bounds::Bound { of: "ms between two", least: 1, most: 3_600_000, why };
@@ -185,16 +210,16 @@ fn gaps(scene: &mut Scene, route: &Route, spec: &GapsSpec) {
         && most < least
     {
         let message = format!("no gap is {least} ms at least and {most} ms at most");
-        scene.report(&route.key("at_most_ms"), message);
+        scene.report(Rule::OutOfBounds, &route.key("at_most_ms"), message);
     }
 }
 
 fn carries(scene: &mut Scene, route: &Route, spec: &DeadLettersSpec) {
     let none = spec.copies.admits(0) && !spec.copies.admits(1);
     if none && !spec.carries.is_empty() {
-        scene.report(route, "no letter is expected that could carry it");
+        scene.report(Rule::VacuousCheck, route, "no letter is expected that could carry it");
     }
     if spec.carries.keys().any(String::is_empty) {
-        scene.report(route, "a property without a name");
+        scene.report(Rule::EmptyText, route, "a property without a name");
     }
 }

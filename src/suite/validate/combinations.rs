@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Scene;
 use crate::suite::compose::Combination;
 use crate::suite::problem::Problem;
+use crate::suite::rule::Rule;
+use crate::suite::scene::Scene;
 
 /// Scenarios of one file, each with its combination and its problems.
 pub(super) fn together(found: Vec<(Option<&Combination>, Vec<Problem>)>) -> Vec<Problem> {
@@ -51,6 +52,6 @@ pub(super) fn merged(scene: &mut Scene) {
         let help = format!("write `{key}` into the scenario itself");
         let message =
             format!("`{name}` comes through an alias or a merge key, and fills in nothing");
-        scene.report_with_help(&scene.at(key).name(name), message, help);
+        scene.report_with_help(Rule::MisplacedVariable, &scene.at(key).name(name), message, help);
     }
 }

@@ -4,11 +4,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{Scene, checks, faults, handler, workers};
+use super::{checks, faults, handler, workers};
 use crate::faults::FaultSpec;
 use crate::suite::control::Story;
 use crate::suite::model::{Change, ControlSpec, Defect};
 use crate::suite::problem::suggest;
+use crate::suite::rule::Rule;
+use crate::suite::scene::Scene;
 use crate::suite::source::Route;
 use crate::suite::vocabulary::{CHECKS, check_name};
 
@@ -19,7 +21,11 @@ pub(super) fn validate(scene: &mut Scene) {
         let (control, route) = (&control.value, controls.item(index));
         scene.is_named(&route.key("id"), &control.id);
         if !ids.insert(control.id.as_str()) {
-            scene.report(&route.key("id"), format!("control `{}` stands twice", control.id));
+            scene.report(
+                Rule::DuplicateName,
+                &route.key("id"),
+                format!("control `{}` stands twice", control.id),
+            );
         }
         one(scene, &route, control);
     }
@@ -29,7 +35,7 @@ pub(super) fn validate(scene: &mut Scene) {
         if !scene.scenario.controls.iter().any(|control| covers(&control.value)) {
             let message = format!("no control on {broker}: a pass would prove nothing");
             let help = "add a control: a deliberate defect that one of the checks must catch";
-            scene.report_with_help(&controls, message, help.to_owned());
+            scene.report_with_help(Rule::NoControl, &controls, message, help.to_owned());
         }
     }
 }
@@ -38,7 +44,7 @@ fn one(scene: &mut Scene, route: &Route, control: &ControlSpec) {
     for (index, broker) in control.brokers.iter().enumerate() {
         if !scene.brokers().contains(broker) {
             let message = format!("the scenario is not run on {broker}");
-            scene.report(&route.key("brokers").item(index), message);
+            scene.report(Rule::OtherBroker, &route.key("brokers").item(index), message);
         }
     }
     checks::event_set(scene, &route.key("strikes"), control.strikes);
@@ -55,7 +61,12 @@ fn one(scene: &mut Scene, route: &Route, control: &ControlSpec) {
     // A change that names nothing that exists is reported as such already.
     if before == after && scene.problems.len() == before_references {
         let message = format!("control `{}` changes nothing", control.id);
-        scene.report_with_help(&change, message, "name a defect under `change`".to_owned());
+        scene.report_with_help(
+            Rule::ControlChangesNothing,
+            &change,
+            message,
+            "name a defect under `change`".to_owned(),
+        );
     }
     let expects_only = before.workers == after.workers
         && before.faults == after.faults
@@ -66,7 +77,7 @@ fn one(scene: &mut Scene, route: &Route, control: &ControlSpec) {
             Defect::WrongExpectation => "a wrong expectation changes checks and nothing else",
             Defect::WrongWorker | Defect::WrongSetting => "only expectations are changed here",
         };
-        scene.report(&route.key("defect"), message);
+        scene.report(Rule::ControlKind, &route.key("defect"), message);
     }
     caught_by(scene, &route.key("caught_by"), control, &after);
 }
@@ -75,12 +86,22 @@ fn caught_by(scene: &mut Scene, route: &Route, control: &ControlSpec, after: &St
     let name = control.caught_by.as_str();
     if !CHECKS.contains(&name) {
         let help = suggest(name, CHECKS.iter().copied());
-        return scene.report_with_help(route, format!("there is no check `{name}`"), help);
+        return scene.report_with_help(
+            Rule::UnknownCheck,
+            route,
+            format!("there is no check `{name}`"),
+            help,
+        );
     }
     if !after.checks.is_empty() && !after.checks.iter().any(|check| check_name(check) == name) {
         let runs: Vec<&str> = after.checks.iter().map(check_name).collect();
         let message = format!("this scenario does not run the check `{name}`");
-        scene.report_with_help(route, message, format!("it runs: {}", runs.join(", ")));
+        scene.report_with_help(
+            Rule::CheckNotRun,
+            route,
+            message,
+            format!("it runs: {}", runs.join(", ")),
+        );
     }
 }
 
@@ -97,7 +118,11 @@ fn changed_workers(scene: &mut Scene, route: &Route, change: &Change) {
         }
         if changed.on_dead_letter_failure.is_some() && spec.dead_letter.is_none() {
             let message = format!("worker `{name}` writes no dead letters");
-            scene.report(&route.key(name).key("on_dead_letter_failure"), message);
+            scene.report(
+                Rule::ChangeDoesNotFit,
+                &route.key(name).key("on_dead_letter_failure"),
+                message,
+            );
         }
     }
 }
@@ -107,7 +132,12 @@ fn changed_faults(scene: &mut Scene, route: &Route, change: &Change) {
         let faults = || scene.scenario.faults.iter().map(|fault| &fault.value);
         let Some(fault) = faults().find(|fault| fault.id() == id) else {
             let help = suggest(id, faults().map(|fault| fault.id()));
-            scene.report_with_help(&route.name(id), format!("there is no fault `{id}`"), help);
+            scene.report_with_help(
+                Rule::UnknownFault,
+                &route.name(id),
+                format!("there is no fault `{id}`"),
+                help,
+            );
             continue;
         };
         let route = route.key(id);
@@ -117,14 +147,22 @@ fn changed_faults(scene: &mut Scene, route: &Route, change: &Change) {
                 faults::passes(scene, &route.key("at"), spec.role, point);
             }
             (Some(_), None) if fault.trigger().is_none() => {
-                scene.report(&route.key("at"), format!("no point triggers fault `{id}`"));
+                scene.report(
+                    Rule::ChangeDoesNotFit,
+                    &route.key("at"),
+                    format!("no point triggers fault `{id}`"),
+                );
             }
             _ => {}
         }
         match (changed.event, fault.trigger()) {
             (Some(event), Some(_)) => faults::event(scene, &route.key("event"), event),
             (Some(_), None) => {
-                scene.report(&route.key("event"), format!("no event triggers fault `{id}`"));
+                scene.report(
+                    Rule::ChangeDoesNotFit,
+                    &route.key("event"),
+                    format!("no event triggers fault `{id}`"),
+                );
             }
             (None, _) => {}
         }
@@ -133,7 +171,11 @@ fn changed_faults(scene: &mut Scene, route: &Route, change: &Change) {
                 faults::stall(scene, &route.key("until"), end, target);
             }
             (Some(_), _) => {
-                scene.report(&route.key("until"), format!("fault `{id}` is no stall"));
+                scene.report(
+                    Rule::ChangeDoesNotFit,
+                    &route.key("until"),
+                    format!("fault `{id}` is no stall"),
+                );
             }
             (None, _) => {}
         }

@@ -4,13 +4,14 @@
 
 use jiff::civil::Date;
 
-use super::Scene;
 use crate::checks::{PinSubject, check_names};
 use crate::names::{BrokerKind, ServerKind};
 use crate::suite::deviations::{DeviationSpec, KnownSpec};
 use crate::suite::model::Scenario;
 use crate::suite::pins::glob;
 use crate::suite::problem::{Problem, suggest};
+use crate::suite::rule::Rule;
+use crate::suite::scene::Scene;
 use crate::suite::source::{Route, Source};
 use crate::suite::versions::{BadRange, Coverage, RANGE_HELP, VersionRange};
 use crate::suite::vocabulary::{CHECKS, check_name, is_url, is_word};
@@ -31,22 +32,22 @@ impl Spot<'_> {
         Self { source: self.source, route: self.route.key(key) }
     }
 
-    pub(super) fn problem(&self, message: impl Into<String>) -> Problem {
-        self.source.problem(&self.route, message)
+    pub(super) fn problem(&self, rule: Rule, message: impl Into<String>) -> Problem {
+        self.source.problem(rule, &self.route, message)
     }
 
     pub(super) fn with_help(
         &self,
+        rule: Rule,
         message: impl Into<String>,
         help: impl Into<Option<String>>,
     ) -> Problem {
-        self.source.problem_with_help(&self.route, message, help.into())
+        self.source.problem_with_help(rule, &self.route, message, help.into())
     }
 
     /// `file:line`, for a problem elsewhere.
     pub(super) fn place(&self) -> String {
-        let here = self.problem("");
-        format!("{}:{}", here.file, here.line)
+        self.source.place(&self.route)
     }
 }
 
@@ -58,6 +59,7 @@ pub(super) fn of_scenario(scene: &mut Scene) {
         let scenario = scene.scenario;
         if !runs(scenario, &known.check) && names_a_rule(&known.check) {
             let problem = spot.key("check").with_help(
+                Rule::CheckNotRun,
                 format!("this scenario does not run the check `{}`", known.check),
                 format!("it runs: {}", checks_of(scenario).join(", ")),
             );
@@ -67,7 +69,7 @@ pub(super) fn of_scenario(scene: &mut Scene) {
             && !runs_on(scenario, server)
         {
             let message = format!("the scenario is not run on {server}");
-            scene.problems.push(spot.key("for").key("server").problem(message));
+            scene.problems.push(spot.key("for").key("server").problem(Rule::OtherBroker, message));
         }
     }
 }
@@ -87,18 +89,24 @@ pub(super) fn of_files(loaded: &Loaded, problems: &mut Vec<Problem>) {
 fn scenarios(spot: &Spot, deviation: &DeviationSpec, loaded: &Loaded, problems: &mut Vec<Problem>) {
     let globs = spot.key("scenarios");
     if deviation.scenarios.is_empty() {
-        problems.push(globs.problem("a deviation of no scenario"));
+        problems.push(globs.problem(Rule::NoScenario, "a deviation of no scenario"));
     }
     let ids: Vec<String> =
         loaded.scenarios().map(|(read, _, scenario)| scenario_id(&read.file, scenario)).collect();
     for (index, pattern) in deviation.scenarios.iter().enumerate() {
         let here = Spot { source: spot.source, route: globs.route.item(index) };
         match glob(pattern) {
-            Err(why) => problems.push(here.problem(format!("this is no glob: {why}"))),
+            Err(why) => {
+                problems.push(here.problem(Rule::BadGlob, format!("this is no glob: {why}")))
+            }
             // A file that is examined alone has nothing to match.
             Ok(glob) if !ids.is_empty() && !ids.iter().any(|id| glob.is_match(id)) => {
                 let help = suggest(pattern, ids.iter().map(String::as_str));
-                problems.push(here.with_help(format!("no scenario matches `{pattern}`"), help));
+                problems.push(here.with_help(
+                    Rule::UnmatchedGlob,
+                    format!("no scenario matches `{pattern}`"),
+                    help,
+                ));
             }
             Ok(_) => {}
         }
@@ -114,13 +122,13 @@ fn scenarios(spot: &Spot, deviation: &DeviationSpec, loaded: &Loaded, problems: 
     let check = &deviation.check;
     if names_a_rule(check) && !named.iter().any(|scenario| runs(scenario, check)) {
         let message = format!("no scenario that is named here runs the check `{check}`");
-        problems.push(spot.key("check").problem(message));
+        problems.push(spot.key("check").problem(Rule::CheckNotRun, message));
     }
     if let Some(server) = deviation.versions_of.server
         && !named.iter().any(|scenario| runs_on(scenario, server))
     {
         let message = format!("no scenario that is named here is run on {server}");
-        problems.push(spot.key("for").key("server").problem(message));
+        problems.push(spot.key("for").key("server").problem(Rule::OtherBroker, message));
     }
 }
 
@@ -130,24 +138,30 @@ fn entry(spot: &Spot, known: &KnownSpec, problems: &mut Vec<Problem>) {
     if known.check == EVIDENCE_RULE {
         let message = format!("`{EVIDENCE_RULE}` is about evidence, not about a guarantee");
         let help = "a worker that goes past its link makes a run inconclusive, known or not";
-        problems.push(check.with_help(message, help.to_owned()));
+        problems.push(check.with_help(Rule::KnownEvidence, message, help.to_owned()));
     } else if !names_a_rule(&known.check) {
         let help = suggest(&known.check, check_names());
-        problems.push(check.with_help(format!("there is no check `{}`", known.check), help));
+        problems.push(check.with_help(
+            Rule::UnknownCheck,
+            format!("there is no check `{}`", known.check),
+            help,
+        ));
     }
     let of = &known.versions_of;
     versions(&spot.key("for"), of.subject(), of.client.as_deref(), &of.versions, problems);
     if known.reason.trim().is_empty() {
-        problems.push(spot.key("reason").problem("nobody could read what is wrong there"));
+        problems.push(
+            spot.key("reason").problem(Rule::EmptyText, "nobody could read what is wrong there"),
+        );
     }
     if !is_url(&known.url) {
         let help = "say where a reader can see it: http:// or https://".to_owned();
-        problems.push(spot.key("url").with_help("this is no URL", help));
+        problems.push(spot.key("url").with_help(Rule::BadUrl, "this is no URL", help));
     }
     if day(&known.expires).is_none() {
         let help = "the last day on which it is accepted, for example `2027-06-30`".to_owned();
         let message = format!("`{}` is no day", known.expires);
-        problems.push(spot.key("expires").with_help(message, help));
+        problems.push(spot.key("expires").with_help(Rule::BadDate, message, help));
     }
 }
 
@@ -162,18 +176,24 @@ pub(super) fn versions(
     if let Some(library) = client
         && !is_word(library)
     {
-        problems.push(spot.key("client").problem(format!("`{library}` is no client library")));
+        problems.push(
+            spot.key("client").problem(Rule::BadName, format!("`{library}` is no client library")),
+        );
     }
     if subject.is_none() {
         let help = "give `client: LIBRARY` or `server: kafka|pulsar|postgres`, and only one";
-        problems.push(spot.with_help("whose versions are these?", help.to_owned()));
+        problems.push(spot.with_help(
+            Rule::NoSubject,
+            "whose versions are these?",
+            help.to_owned(),
+        ));
     }
     let why = match versions.parse::<VersionRange>() {
         Ok(_) => return,
         Err(BadRange::NoBound(bound)) => format!("`{bound}` is no bound of versions"),
         Err(BadRange::Empty) => "no version is in this range".to_owned(),
     };
-    problems.push(spot.key("versions").with_help(why, RANGE_HELP.to_owned()));
+    problems.push(spot.key("versions").with_help(Rule::BadRange, why, RANGE_HELP.to_owned()));
 }
 
 /// A range of a server's versions that no loaded set pins: nothing could ever show it.
@@ -192,7 +212,7 @@ pub(super) fn pinned(loaded: &Loaded, problems: &mut Vec<Problem>) {
             pins.dedup();
             let message = format!("no set of pins has a {server} in `{range}`");
             let help = format!("the sets have {}; remove the entry, or add a set", pins.join(", "));
-            problems.push(spot.key("versions").with_help(message, help));
+            problems.push(spot.key("versions").with_help(Rule::RangeNotPinned, message, help));
         }
     }
 }
@@ -246,7 +266,7 @@ pub(super) fn duplicates(loaded: &Loaded, problems: &mut Vec<Problem>) {
             if let Some((first, _)) = twin {
                 let message = format!("`{}` is known twice for `{id}`", known.check);
                 let help = format!("the first one is at {}; keep one of them", first.place());
-                problems.push(spot.key("check").with_help(message, help));
+                problems.push(spot.key("check").with_help(Rule::DuplicateItem, message, help));
             }
         }
     }

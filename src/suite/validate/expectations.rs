@@ -2,11 +2,13 @@
 //! A scene comes in; its problems go into it.
 //! It must never leave it to an order of entries which of two expectations is meant.
 
+use super::checks;
 use super::deviations::{Spot, versions};
-use super::{Scene, checks};
 use crate::checks::CheckSpec;
 use crate::suite::control::Story;
 use crate::suite::deviations::ExpectFor;
+use crate::suite::rule::Rule;
+use crate::suite::scene::Scene;
 use crate::suite::versions::VersionRange;
 use crate::suite::vocabulary::check_name;
 
@@ -20,14 +22,23 @@ pub(super) fn validate(scene: &mut Scene) {
         if let Some(server) = expect.server
             && !super::deviations::runs_on(scene.scenario, server)
         {
-            scene.report(&route.key("server"), format!("the scenario is not run on {server}"));
+            scene.report(
+                Rule::OtherBroker,
+                &route.key("server"),
+                format!("the scenario is not run on {server}"),
+            );
         }
         for (n, check) in expect.checks.iter().enumerate() {
             let route = route.key("checks").item(n).key(check_name(check));
             checks::one(scene, &route, check);
             if matches!(check, CheckSpec::Unretained(_)) && !scene.scenario.hazard {
                 let message = "an expected loss, and the scenario is no hazard";
-                scene.report_with_help(&route, message, "add `hazard: true`".to_owned());
+                scene.report_with_help(
+                    Rule::HazardMismatch,
+                    &route,
+                    message,
+                    "add `hazard: true`".to_owned(),
+                );
             }
         }
         changes_something(scene, index, expect);
@@ -39,7 +50,7 @@ pub(super) fn validate(scene: &mut Scene) {
 fn changes_something(scene: &mut Scene, index: usize, expect: &ExpectFor) {
     let route = scene.at("expect_for").item(index).key("checks");
     if expect.checks.is_empty() {
-        return scene.report(&route, "nothing is expected here");
+        return scene.report(Rule::ChangesNothing, &route, "nothing is expected here");
     }
     let before = Story::of(scene.scenario);
     let after = before.clone().expecting(&expect.checks);
@@ -47,7 +58,7 @@ fn changes_something(scene: &mut Scene, index: usize, expect: &ExpectFor) {
         a.checks.len() == b.checks.len() && a.checks.iter().all(|check| b.checks.contains(check))
     };
     if same(&before, &after) {
-        return scene.report(&route, "this is expected of every version");
+        return scene.report(Rule::ChangesNothing, &route, "this is expected of every version");
     }
     for control in &scene.scenario.controls {
         let change = &control.value.change;
@@ -57,7 +68,7 @@ fn changes_something(scene: &mut Scene, index: usize, expect: &ExpectFor) {
             let message =
                 format!("control `{}` changes nothing where this is expected", control.value.id);
             let help = "its wrong expectation is the right one there: expect something else in it";
-            scene.report_with_help(&route, message, help.to_owned());
+            scene.report_with_help(Rule::ControlChangesNothing, &route, message, help.to_owned());
         }
     }
 }
@@ -79,7 +90,12 @@ fn once(scene: &mut Scene, index: usize, expect: &ExpectFor) {
                 let route = entries.item(index).key("checks").item(n).key(name);
                 let message = format!("`{name}` is expected twice for some versions");
                 let help = format!("the other range is at {}: make them exclude", first.place());
-                scene.report_with_help(&route, message, format!("{help} each other"));
+                scene.report_with_help(
+                    Rule::DuplicateItem,
+                    &route,
+                    message,
+                    format!("{help} each other"),
+                );
             }
         }
     }

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeSet;
 
-use super::Scene;
 use crate::faults::admin::AdminAction;
 use crate::faults::kill::AfterKill;
 use crate::faults::stall::StallEnd;
@@ -12,8 +11,11 @@ use crate::faults::unbuilt::{CutSpec, RestartSpec, SwapSpec};
 use crate::faults::withhold::{Piece, WithholdSpec};
 use crate::faults::{EventRef, FaultSpec, PointTrigger};
 use crate::names::{BrokerKind, Point, Role, TopicRole};
+use crate::suite::lint::{comes_in_time, contract};
 use crate::suite::model::{Presence, WorkerSpec};
-use crate::suite::problem::suggest;
+use crate::suite::problem::{Words, suggest};
+use crate::suite::rule::Rule;
+use crate::suite::scene::Scene;
 use crate::suite::source::Route;
 use crate::suite::vocabulary::ack_timeout_option;
 
@@ -28,7 +30,11 @@ pub(super) fn validate(scene: &mut Scene) {
         let route = faults.item(index).key(kind(fault));
         scene.is_named(&route.key("id"), fault.id());
         if !ids.insert(fault.id()) {
-            scene.report(&route.key("id"), format!("fault `{}` stands twice", fault.id()));
+            scene.report(
+                Rule::DuplicateName,
+                &route.key("id"),
+                format!("fault `{}` stands twice", fault.id()),
+            );
         }
         match fault {
             FaultSpec::Kill(spec) => {
@@ -39,7 +45,12 @@ pub(super) fn validate(scene: &mut Scene) {
                 {
                     let help = "use `then: restart`, or a second consumer";
                     let message = "nobody is left to go on after this death";
-                    scene.report_with_help(&route.key("then"), message, help.to_owned());
+                    scene.report_with_help(
+                        Rule::NobodyLeft,
+                        &route.key("then"),
+                        message,
+                        help.to_owned(),
+                    );
                 }
             }
             FaultSpec::Stall(spec) => {
@@ -70,22 +81,30 @@ pub(super) fn validate(scene: &mut Scene) {
                 if scene.brokers().contains(&BrokerKind::Kafka) {
                     let message = "Kafka cannot unload a topic: its retention ignores who reads";
                     let help = "leave kafka out of `brokers`";
-                    scene.report_with_help(&route.key("action"), message, help.to_owned());
+                    scene.report_with_help(
+                        Rule::BrokerCannot,
+                        &route.key("action"),
+                        message,
+                        help.to_owned(),
+                    );
                 }
                 if spec.topic == TopicRole::DeadLetter
                     && scene.scenario.topology.dead_letter.is_none()
                 {
-                    scene.report(&route.key("topic"), "there is no dead letter topic");
+                    scene.report(
+                        Rule::NoDeadLetterTopic,
+                        &route.key("topic"),
+                        "there is no dead letter topic",
+                    );
                 }
             }
         }
     }
     one_input(scene, &faults);
-    absent_pieces_are_proven(scene);
 }
 
 /// The word of the action, as in YAML.
-pub(super) fn kind(fault: &FaultSpec) -> &'static str {
+pub(in crate::suite) fn kind(fault: &FaultSpec) -> &'static str {
     match fault {
         FaultSpec::Kill(_) => "kill",
         FaultSpec::Stall(_) => "stall",
@@ -110,7 +129,7 @@ fn trigger<'a>(
     if !scene.is_started(&when.worker) {
         let message =
             format!("worker `{}` is never started, so that it cannot be struck", when.worker);
-        scene.report(&route.key("worker"), message);
+        scene.report(Rule::NeverStarted, &route.key("worker"), message);
     }
     passes(scene, &route.key("point"), spec.role, when.point);
     Some(spec)
@@ -126,7 +145,7 @@ pub(super) fn event(scene: &mut Scene, route: &Route, event: EventRef) {
     if ordinal == 0 || ordinal > events {
         let message = format!("there is no event {ordinal}: the workload has {events}");
         let help = "ordinals count from 1".to_owned();
-        scene.report_with_help(&route.key(key), message, help);
+        scene.report_with_help(Rule::UnknownEvent, &route.key(key), message, help);
     }
 }
 
@@ -145,7 +164,7 @@ pub(super) fn passes(scene: &mut Scene, route: &Route, role: Role, point: Point)
         Role::Redriver => !consumer_only.contains(&point),
     };
     if !passes {
-        scene.report(route, format!("a {role} never passes `{point}`"));
+        scene.report(Rule::PointNotPassed, route, format!("a {role} never passes `{point}`"));
     }
 }
 
@@ -154,16 +173,16 @@ pub(super) fn stall(scene: &mut Scene, route: &Route, end: &StallEnd, target: Op
     let Some(target) = target else { return };
     match end {
         StallEnd::ReceivedElsewhere => {
-            if scene.processes_of(target.destination.as_deref()) < 2 {
-                let message = "there is no other consumer that could receive the event";
-                let help = "start two consumers for the destination";
-                scene.report_with_help(route, message, help.to_owned());
+            if !comes_in_time(scene, target) {
+                let message = "there is no other consumer by then that could receive the event";
+                let words = Words::new(message).note(contract("LIFE-2"));
+                scene.say(Rule::StallNeverEnds, route, words);
             }
         }
         StallEnd::PercentOfAckTimeout(percent) => {
             if *percent == 0 || *percent > MOST_PERCENT {
                 let message = format!("a share from 1 to {MOST_PERCENT} percent");
-                scene.report(&route.key("percent_of_ack_timeout"), message);
+                scene.report(Rule::OutOfBounds, &route.key("percent_of_ack_timeout"), message);
             }
         }
     }
@@ -172,7 +191,7 @@ pub(super) fn stall(scene: &mut Scene, route: &Route, end: &StallEnd, target: Op
         if !target.options.get(broker).is_some_and(|options| options.contains_key(option)) {
             let message = format!("on {broker} the stalled worker has no limit to stall against");
             let help = format!("set its option `{option}` for {broker}");
-            scene.report_with_help(route, message, help);
+            scene.report_with_help(Rule::NoAckTimeout, route, message, help);
         }
     }
 }
@@ -183,7 +202,11 @@ fn withhold(scene: &mut Scene, route: &Route, spec: &WithholdSpec) {
     }
     let piece = route.key("piece");
     let Some(topology) = &scene.scenario.topology.dead_letter else {
-        return scene.report(&piece, "there is no dead letter topic to withhold anything of");
+        return scene.report(
+            Rule::NoDeadLetterTopic,
+            &piece,
+            "there is no dead letter topic to withhold anything of",
+        );
     };
     let (presence, key, refused, why) = match spec.piece {
         Piece::DeadLetterSubscription => (
@@ -202,11 +225,11 @@ fn withhold(scene: &mut Scene, route: &Route, spec: &WithholdSpec) {
     if presence == Presence::Created {
         let message = "the topology creates the piece that this fault withholds";
         let help = format!("write `{key}: absent` under `topology.dead_letter`");
-        scene.report_with_help(&piece, message, help);
+        scene.report_with_help(Rule::WithheldButCreated, &piece, message, help);
     }
     if scene.brokers().contains(&refused) {
         let help = format!("leave {refused} out of `brokers`");
-        scene.report_with_help(&piece, why, help);
+        scene.report_with_help(Rule::BrokerCannot, &piece, why, help);
     }
 }
 
@@ -214,7 +237,12 @@ fn phase(scene: &mut Scene, route: &Route, name: &str) {
     let names = || scene.scenario.phases.iter().map(|phase| phase.value.name.as_str());
     if !names().any(|known| known == name) {
         let help = suggest(name, names());
-        scene.report_with_help(route, format!("there is no phase `{name}`"), help);
+        scene.report_with_help(
+            Rule::UnknownPhase,
+            route,
+            format!("there is no phase `{name}`"),
+            help,
+        );
     }
 }
 
@@ -227,29 +255,6 @@ fn one_input(scene: &mut Scene, route: &Route) {
         let kinds: Vec<&str> = kinds.into_iter().collect();
         let message = format!("two inputs in one scenario: {}", kinds.join(" and "));
         let help = "write a scenario for each, so that a failure has one cause";
-        scene.report_with_help(route, message, help.to_owned());
-    }
-}
-
-/// What is said to be absent needs a fault that proves it.
-fn absent_pieces_are_proven(scene: &mut Scene) {
-    let Some(topology) = &scene.scenario.topology.dead_letter else { return };
-    let (key, piece, missing) = match (topology.topic, topology.subscription) {
-        (Presence::Absent, _) => ("topic", Piece::DeadLetterTopic, true),
-        (Presence::Created, Presence::Absent) => {
-            ("subscription", Piece::DeadLetterSubscription, true)
-        }
-        (Presence::Created, Presence::Created) => ("", Piece::DeadLetterTopic, false),
-    };
-    let proven = scene
-        .scenario
-        .faults
-        .iter()
-        .any(|fault| matches!(&fault.value, FaultSpec::Withhold(spec) if spec.piece == piece));
-    if missing && !proven {
-        let message = "nothing proves that this piece is absent";
-        let help = "add a `withhold` fault for it: its receipt is the broker's own answer";
-        let route = scene.at("topology").key("dead_letter").key(key);
-        scene.report_with_help(&route, message, help.to_owned());
+        scene.report_with_help(Rule::TwoInputs, route, message, help.to_owned());
     }
 }

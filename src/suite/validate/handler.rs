@@ -2,11 +2,13 @@
 //! A scene and one of its workers come in; its problems go into the scene.
 //! It must never accept a rule without an effect: it would look as if something were tested.
 
-use super::Scene;
 use super::bounds::{self, Bound};
 use crate::names::{BrokerKind, Role};
 use crate::suite::handler::{Behaviour, HandlerRule, Selection};
+use crate::suite::lint::{MOST_RULES, taken};
 use crate::suite::model::WorkerSpec;
+use crate::suite::rule::Rule;
+use crate::suite::scene::Scene;
 use crate::suite::source::Route;
 use crate::suite::vocabulary::ack_timeout_option;
 
@@ -18,10 +20,15 @@ pub(super) fn validate(scene: &mut Scene, worker: &Route, spec: &WorkerSpec) {
 pub(super) fn rules(scene: &mut Scene, worker: &Route, spec: &WorkerSpec, rules: &[HandlerRule]) {
     let route = worker.key("handler");
     if spec.role != Role::Consumer && !rules.is_empty() {
-        scene.report(&route, format!("a {} handles no events", spec.role));
+        scene.report(Rule::WrongForRole, &route, format!("a {} handles no events", spec.role));
         return;
     }
-    for (index, rule) in rules.iter().enumerate() {
+    let bound =
+        Bound { of: "rules of a handler", least: 0, most: MOST_RULES as u64, why: bounds::STORY };
+    bounds::keep(scene, &route, rules.len() as u64, &bound);
+    // Events that an earlier rule, which is never used up, decides for.
+    let mut decided = vec![false; taken(&Selection::All, &scene.scenario.workload).len()];
+    for (index, rule) in rules.iter().take(MOST_RULES).enumerate() {
         let route = route.item(index);
         selection(scene, &route.key("of"), &rule.of);
         if let Some(times) = rule.times {
@@ -32,13 +39,17 @@ pub(super) fn rules(scene: &mut Scene, worker: &Route, spec: &WorkerSpec, rules:
         let delays = matches!(rule.does, Behaviour::ReconsumeLater(_));
         if delays && scene.brokers().contains(&BrokerKind::Kafka) {
             let message = "Kafka clients have no retry topic of their own";
-            let help = "leave kafka out of `brokers`";
-            scene.report_with_help(&route.key("does"), message, help.to_owned());
+            scene.report(Rule::BrokerCannot, &route.key("does"), message);
         }
-        if is_shadowed(scene, &rules[..index], rule) {
+        let own = taken(&rule.of, &scene.scenario.workload);
+        let is_open = |(own, decided): (&bool, &bool)| *own && !*decided;
+        if own.contains(&true) && !own.iter().zip(&decided).any(is_open) {
             let message =
                 "no event reaches this rule: the ones before it decide for all of its events";
-            scene.report(&route, message);
+            scene.report(Rule::UnreachedRule, &route, message);
+        }
+        if rule.times.is_none() {
+            decided.iter_mut().zip(&own).for_each(|(decided, own)| *decided |= *own);
         }
     }
 }
@@ -50,13 +61,17 @@ fn selection(scene: &mut Scene, route: &Route, of: &Selection) {
         if let Some(ordinal) = beyond {
             let message =
                 format!("there is no event {ordinal}: the workload has {}", workload.events);
-            return scene.report_with_help(route, message, "ordinals count from 1".to_owned());
+            return scene.report_with_help(
+                Rule::UnknownEvent,
+                route,
+                message,
+                "ordinals count from 1".to_owned(),
+            );
         }
     }
     // What lies outside of its bound is reported there.
-    let events = u64::from(workload.events).min(bounds::EVENTS) as u32;
-    if !(1..=events).any(|ordinal| of.takes(ordinal, workload)) {
-        scene.report(route, "this concerns no event of the workload");
+    if workload.events > 0 && !taken(of, workload).contains(&true) {
+        scene.report(Rule::NoEvent, route, "this concerns no event of the workload");
     }
 }
 
@@ -70,16 +85,7 @@ fn time(scene: &mut Scene, route: &Route, spec: &WorkerSpec, does: Behaviour) {
         if !spec.options.get(broker).is_some_and(|options| options.contains_key(option)) {
             let message = format!("on {broker} this worker has no ack timeout");
             let help = format!("set its option `{option}` for {broker}, or write an absolute time");
-            scene.report_with_help(route, message, help);
+            scene.report_with_help(Rule::NoAckTimeout, route, message, help);
         }
     }
-}
-
-/// Whether earlier rules that are never used up take every event of this one.
-fn is_shadowed(scene: &Scene, before: &[HandlerRule], rule: &HandlerRule) -> bool {
-    let workload = &scene.scenario.workload;
-    let events = u64::from(workload.events).min(bounds::EVENTS) as u32;
-    let mut own = (1..=events).filter(|n| rule.of.takes(*n, workload)).peekable();
-    own.peek().is_some()
-        && own.all(|n| before.iter().any(|r| r.times.is_none() && r.of.takes(n, workload)))
 }

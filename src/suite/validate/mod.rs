@@ -8,19 +8,19 @@ mod combinations;
 mod controls;
 mod deviations;
 mod expectations;
-mod faults;
+pub(super) mod faults;
 mod handler;
 mod phases;
 mod workers;
 
 use std::collections::BTreeMap;
 
-use super::model::{Scenario, WorkerSpec};
 use super::problem::{Problem, suggest};
+use super::rule::Rule;
+use super::scene::{Scene, named};
 use super::source::{Route, Source};
-use super::vocabulary::{CAPABILITIES, CLAUSES, ID_HELP, is_id};
-use super::{Loaded, Read, pins, scenario_id};
-use crate::names::{BrokerKind, Role};
+use super::vocabulary::{CAPABILITIES, CLAUSES};
+use super::{Loaded, Read, lint, pins, scenario_id};
 use crate::suite::manifest;
 use crate::suite::model::SuiteFile;
 
@@ -68,7 +68,11 @@ fn suite(read: &Read<SuiteFile>, problems: &mut Vec<Problem>) {
     let root = Route::default();
     named(&read.source, &root.key("property"), &read.file.property.value, problems);
     if read.file.scenarios.is_empty() {
-        problems.push(read.source.problem(&root.key("scenarios"), "a suite without scenarios"));
+        problems.push(read.source.problem(
+            Rule::NoScenario,
+            &root.key("scenarios"),
+            "a suite without scenarios",
+        ));
     }
     let mut found = Vec::new();
     for (index, scenario) in read.file.scenarios.iter().enumerate() {
@@ -78,6 +82,10 @@ fn suite(read: &Read<SuiteFile>, problems: &mut Vec<Problem>) {
             route: root.key("scenarios").item(index),
             problems: Vec::new(),
         };
+        if !bounds::is_a_story(&mut scene) {
+            found.push((scenario.value.combination.as_ref(), scene.problems));
+            continue;
+        }
         header(&mut scene);
         bounds::validate(&mut scene);
         workers::validate(&mut scene);
@@ -88,88 +96,10 @@ fn suite(read: &Read<SuiteFile>, problems: &mut Vec<Problem>) {
         expectations::validate(&mut scene);
         deviations::of_scenario(&mut scene);
         combinations::merged(&mut scene);
+        lint::lint(&mut scene);
         found.push((scenario.value.combination.as_ref(), scene.problems));
     }
     problems.extend(combinations::together(found));
-}
-
-/// One scenario under examination.
-struct Scene<'a> {
-    source: &'a Source,
-    scenario: &'a Scenario,
-    route: Route,
-    problems: Vec<Problem>,
-}
-
-impl<'a> Scene<'a> {
-    fn report(&mut self, route: &Route, message: impl Into<String>) {
-        self.problems.push(self.source.problem(route, message));
-    }
-
-    fn report_with_help(
-        &mut self,
-        route: &Route,
-        message: impl Into<String>,
-        help: impl Into<Option<String>>,
-    ) {
-        self.problems.push(self.source.problem_with_help(route, message, help.into()));
-    }
-
-    /// A name that comes to stand in paths, topics and groups.
-    fn is_named(&mut self, route: &Route, name: &str) {
-        named(self.source, route, name, &mut self.problems);
-    }
-
-    fn at(&self, key: &str) -> Route {
-        self.route.key(key)
-    }
-
-    fn workers(&self) -> impl Iterator<Item = (&'a String, &'a WorkerSpec)> + use<'a> {
-        let scenario = self.scenario;
-        scenario.workers.iter().map(|(name, spec)| (name, &spec.value))
-    }
-
-    fn consumers(&self) -> impl Iterator<Item = (&'a String, &'a WorkerSpec)> + use<'a> {
-        self.workers().filter(|(_, spec)| spec.role == Role::Consumer)
-    }
-
-    fn worker(&self, name: &str) -> Option<&'a WorkerSpec> {
-        self.scenario.workers.get(name).map(|spec| &spec.value)
-    }
-
-    /// A reference to a worker that has to exist.
-    fn known_worker(&mut self, route: &Route, name: &str) -> Option<&'a WorkerSpec> {
-        let found = self.worker(name);
-        if found.is_none() {
-            let help = suggest(name, self.scenario.workers.keys().map(String::as_str));
-            self.report_with_help(route, format!("there is no worker `{name}`"), help);
-        }
-        found
-    }
-
-    fn is_started(&self, name: &str) -> bool {
-        self.scenario.phases.iter().any(|phase| phase.value.start.iter().any(|w| w == name))
-    }
-
-    fn brokers(&self) -> &'a [BrokerKind] {
-        &self.scenario.brokers
-    }
-
-    /// Processes that consume for one destination side by side.
-    fn processes_of(&self, destination: Option<&str>) -> u32 {
-        let serves = |spec: &&WorkerSpec| spec.destination.as_deref() == destination;
-        let counts = self.consumers().map(|(_, spec)| spec).filter(serves).map(|spec| spec.count);
-        // Not a sum: what is far too many is a problem of its own, not an overflow.
-        counts.fold(0, u32::saturating_add)
-    }
-}
-
-/// Names become parts of files, topics and groups: one rule for all of them.
-fn named(source: &Source, route: &Route, name: &str, problems: &mut Vec<Problem>) {
-    if !is_id(name) {
-        let message = format!("`{name}` is no name");
-        problems.push(source.problem_with_help(route, message, Some(ID_HELP.to_owned())));
-    }
 }
 
 fn header(scene: &mut Scene) {
@@ -177,36 +107,54 @@ fn header(scene: &mut Scene) {
     scene.is_named(&scene.at("id"), &scenario.id.value);
     for (key, text) in [("title", &scenario.title), ("about", &scenario.about)] {
         if text.trim().is_empty() {
-            scene.report(&scene.at(key), "nobody could read what this scenario shows");
+            scene.report(
+                Rule::EmptyText,
+                &scene.at(key),
+                "nobody could read what this scenario shows",
+            );
         }
         if key == "title" && text.contains('\n') {
-            scene.report(&scene.at(key), "a title is one line");
+            scene.report(Rule::TitleLines, &scene.at(key), "a title is one line");
         }
     }
     if scenario.brokers.is_empty() {
-        scene.report(&scene.at("brokers"), "a scenario on no broker is never run");
+        scene.report(Rule::NoBroker, &scene.at("brokers"), "a scenario on no broker is never run");
     }
     for (index, broker) in scenario.brokers.iter().enumerate() {
         if scenario.brokers[..index].contains(broker) {
-            scene.report(&scene.at("brokers").item(index), format!("{broker} stands twice"));
+            scene.report(
+                Rule::DuplicateItem,
+                &scene.at("brokers").item(index),
+                format!("{broker} stands twice"),
+            );
         }
     }
     if scenario.clauses.is_empty() {
         let help = "every scenario shows at least one clause of the delivery contract";
-        scene.report_with_help(&scene.at("clauses"), "no clause", help.to_owned());
+        scene.report_with_help(Rule::NoClause, &scene.at("clauses"), "no clause", help.to_owned());
     }
     for (index, clause) in scenario.clauses.iter().enumerate() {
         if !CLAUSES.contains(&clause.value.as_str()) {
             let message = format!("the contract has no clause `{}`", clause.value);
             let help = suggest(&clause.value, CLAUSES.iter().copied());
-            scene.report_with_help(&scene.at("clauses").item(index), message, help);
+            scene.report_with_help(
+                Rule::UnknownClause,
+                &scene.at("clauses").item(index),
+                message,
+                help,
+            );
         }
     }
     for (index, need) in scenario.needs.iter().enumerate() {
         if !CAPABILITIES.iter().any(|(name, _)| *name == need.value) {
             let message = format!("there is no capability `{}`", need.value);
             let help = suggest(&need.value, CAPABILITIES.iter().map(|(name, _)| *name));
-            scene.report_with_help(&scene.at("needs").item(index), message, help);
+            scene.report_with_help(
+                Rule::UnknownCapability,
+                &scene.at("needs").item(index),
+                message,
+                help,
+            );
         }
     }
 }
@@ -246,15 +194,14 @@ fn once(
     id: &str,
     problems: &mut Vec<Problem>,
 ) {
-    let problem = source.problem(route, format!("{what} `{id}` stands twice"));
-    let place = format!("{}:{}", problem.file, problem.line);
     match seen.get(id) {
         Some(first) => {
             let help = Some(format!("the first one is at {first}"));
-            problems.push(source.problem_with_help(route, problem.message, help));
+            let message = format!("{what} `{id}` stands twice");
+            problems.push(source.problem_with_help(Rule::DuplicateName, route, message, help));
         }
         None => {
-            seen.insert(id.to_owned(), place);
+            seen.insert(id.to_owned(), source.place(route));
         }
     }
 }

@@ -2,12 +2,13 @@
 //! A scene comes in; its problems go into it.
 //! It must never judge an option's name or value: those are the client's, verbatim.
 
-use super::Scene;
 use super::bounds::{self, Bound};
 use super::handler;
 use crate::names::{BrokerKind, Role};
 use crate::suite::model::{DeadLetterMode, WorkerSpec};
 use crate::suite::problem::suggest;
+use crate::suite::rule::Rule;
+use crate::suite::scene::Scene;
 use crate::suite::source::Route;
 use crate::suite::vocabulary::PATTERNS;
 
@@ -17,7 +18,7 @@ pub(super) fn validate(scene: &mut Scene) {
         scene.is_named(&scene.at("workers").name(name), name);
         if !scene.is_started(name) {
             let message = format!("no phase starts worker `{name}`");
-            scene.report(&scene.at("workers").name(name), message);
+            scene.report(Rule::NeverStarted, &scene.at("workers").name(name), message);
         }
         let bound = Bound { of: "processes of a worker", least: 1, most: 64, why: bounds::MACHINE };
         bounds::keep(scene, &route.key("count"), spec.count.into(), &bound);
@@ -31,14 +32,14 @@ pub(super) fn validate(scene: &mut Scene) {
     if producers.next().is_none() {
         let message = "nobody publishes the workload";
         let help = "add a worker with `role: producer`: the runner itself never publishes";
-        scene.report_with_help(&scene.at("workers"), message, help.to_owned());
+        scene.report_with_help(Rule::NoProducer, &scene.at("workers"), message, help.to_owned());
     }
     for destination in scene.scenario.topology.destinations.keys() {
         let route = scene.at("topology").key("destinations").name(destination);
         scene.is_named(&route, destination);
         if scene.processes_of(Some(destination)) == 0 {
             let message = format!("no consumer serves destination `{destination}`");
-            scene.report(&route, message);
+            scene.report(Rule::Unserved, &route, message);
         }
     }
 }
@@ -53,15 +54,20 @@ fn role(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
             let known = &scene.scenario.topology.destinations;
             let help = suggest(name, known.keys().map(String::as_str));
             let message = format!("there is no destination `{name}`");
-            scene.report_with_help(&route.key("destination"), message, help);
+            scene.report_with_help(
+                Rule::UnknownDestination,
+                &route.key("destination"),
+                message,
+                help,
+            );
         }
         Some(_) => {
             let message = format!("a {} serves no destination", spec.role);
-            scene.report(&route.key("destination"), message);
+            scene.report(Rule::WrongForRole, &route.key("destination"), message);
         }
         None if needs_destination => {
             let message = format!("a {} needs a destination", spec.role);
-            scene.report(&route.key("role"), message);
+            scene.report(Rule::MissingForRole, &route.key("role"), message);
         }
         None => {}
     }
@@ -70,9 +76,15 @@ fn role(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
 
 fn redrive(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
     match (&spec.redrive, spec.role == Role::Redriver) {
-        (None, true) => scene.report(&route.key("role"), "a redriver needs `redrive`"),
+        (None, true) => {
+            scene.report(Rule::MissingForRole, &route.key("role"), "a redriver needs `redrive`")
+        }
         (Some(_), false) => {
-            scene.report(&route.key("redrive"), format!("a {} redrives nothing", spec.role));
+            scene.report(
+                Rule::WrongForRole,
+                &route.key("redrive"),
+                format!("a {} redrives nothing", spec.role),
+            );
         }
         (Some(redrive), true) => {
             let route = route.key("redrive");
@@ -85,7 +97,11 @@ fn redrive(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
         _ => {}
     }
     if spec.role == Role::Redriver && scene.scenario.topology.dead_letter.is_none() {
-        scene.report(&route.key("role"), "a redriver without a dead letter topic");
+        scene.report(
+            Rule::NoDeadLetterTopic,
+            &route.key("role"),
+            "a redriver without a dead letter topic",
+        );
     }
 }
 
@@ -93,14 +109,21 @@ fn redrive(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
 pub(super) fn pattern(scene: &mut Scene, route: &Route, role: Role, pattern: Option<&str>) {
     let of_role = || PATTERNS.iter().filter(move |(_, r)| *r == role).map(|(name, _)| *name);
     match pattern {
-        Some(_) if role == Role::Producer => scene.report(route, "a producer has no pattern"),
+        Some(_) if role == Role::Producer => {
+            scene.report(Rule::WrongForRole, route, "a producer has no pattern")
+        }
         Some(name) if !of_role().any(|known| known == name) => {
             let message = format!("a {role} has no pattern `{name}`");
-            scene.report_with_help(route, message, suggest(name, of_role()));
+            scene.report_with_help(Rule::UnknownPattern, route, message, suggest(name, of_role()));
         }
         None if role != Role::Producer => {
             let help = suggest("", of_role());
-            scene.report_with_help(route, format!("a {role} needs a pattern"), help);
+            scene.report_with_help(
+                Rule::MissingForRole,
+                route,
+                format!("a {role} needs a pattern"),
+                help,
+            );
         }
         _ => {}
     }
@@ -110,7 +133,11 @@ fn options(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
     for broker in spec.options.keys() {
         if !scene.brokers().contains(broker) {
             let message = format!("options for {broker}, on which this scenario is not run");
-            scene.report(&route.key("options").name(&broker.to_string()), message);
+            scene.report(
+                Rule::OtherBroker,
+                &route.key("options").name(&broker.to_string()),
+                message,
+            );
         }
     }
 }
@@ -119,7 +146,7 @@ fn dead_letter(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
     let Some(letter) = &spec.dead_letter else { return };
     let route = route.key("dead_letter");
     if spec.role != Role::Consumer {
-        scene.report(&route, format!("a {} writes no dead letters", spec.role));
+        scene.report(Rule::WrongForRole, &route, format!("a {} writes no dead letters", spec.role));
     }
     let of = "deliveries before a letter is dead";
     let bound = Bound { of, least: 1, most: 1000, why: bounds::STORY };
@@ -127,15 +154,19 @@ fn dead_letter(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
     if scene.scenario.topology.dead_letter.is_none() {
         let message = "dead letters, and no dead letter topic in the topology";
         let help = "add `dead_letter: {topic: …, subscription: …}` to the topology";
-        scene.report_with_help(&route, message, help.to_owned());
+        scene.report_with_help(Rule::NoDeadLetterTopic, &route, message, help.to_owned());
     }
     let is_declared = scene.scenario.needs.iter().any(|need| need.value == "dead_letter_policy");
     if letter.mode == DeadLetterMode::Client && !is_declared {
         let message = "the client's own policy is used, and `needs` does not ask for it";
         let help = "add `dead_letter_policy` to `needs`, or use `mode: application`";
-        scene.report_with_help(&route.key("mode"), message, help.to_owned());
+        scene.report_with_help(Rule::UndeclaredNeed, &route.key("mode"), message, help.to_owned());
     }
     if letter.mode == DeadLetterMode::Client && scene.brokers() == [BrokerKind::Kafka] {
-        scene.report(&route.key("mode"), "Kafka consumers have no dead letters of their own");
+        scene.report(
+            Rule::BrokerCannot,
+            &route.key("mode"),
+            "Kafka consumers have no dead letters of their own",
+        );
     }
 }
