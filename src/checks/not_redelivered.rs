@@ -3,7 +3,7 @@
 //! came again afterwards come out.
 //! It must never take another message of the event (a redriven copy) for the acknowledged one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,12 +64,12 @@ impl Check for NotRedeliveredSpec {
         let positions = source_positions(history);
         let mut came_again = 0;
         for event in history.ids(self.of) {
-            let alone = positions.get(&event).is_none_or(|positions| positions.len() < 2);
+            let messages = positions.get(&event).map_or(0, BTreeSet::len);
             let handed = handed.get(event.as_str()).map(Vec::as_slice).unwrap_or_default();
             for ack in acks.get(&event).into_iter().flatten() {
                 tally.examined();
                 for later in handed.iter().filter(|later| later.seq > ack.seq) {
-                    match ack.is_of(later, alone) {
+                    match ack.is_of(later, messages) {
                         Some(true) => {
                             came_again += 1;
                             tally.broken_because(&event, format!("again to {}", later.at.process));
@@ -93,11 +93,12 @@ struct Acked {
 }
 
 impl Acked {
-    /// Whether this is the message that was handed over; `alone`: the event has no other one.
-    fn is_of(&self, handed: &HandedOver<'_>, alone: bool) -> Option<bool> {
+    /// Whether this is the message that was handed over. Without a position it is the same one only
+    /// where no two `messages` of the event are known.
+    fn is_of(&self, handed: &HandedOver<'_>, messages: usize) -> Option<bool> {
         match (&self.position, handed.at.position.as_ref().map(message)) {
             (Some(acked), Some(handed)) => Some(*acked == handed),
-            _ => alone.then_some(true),
+            _ => (messages < 2).then_some(true),
         }
     }
 }
@@ -127,9 +128,9 @@ fn reported(
         if !is_ack || others.contains(&result.process) {
             continue;
         }
-        let of = handed.get(result.event.as_str()).into_iter().flatten();
+        let mut of = handed.get(result.event.as_str()).into_iter().flatten();
         // The handing-over that it belongs to says which message it was.
-        let its_own = of.filter(|one| one.seq < record.seq && belongs(result, one)).last();
+        let its_own = of.rfind(|one| one.seq < record.seq && belongs(result, one));
         let position = its_own.and_then(|one| one.at.position.as_ref()).map(message);
         acks.add(&result.event, record.seq, position);
     }
@@ -147,11 +148,11 @@ fn visible(history: &History, scope: &Scope) -> BTreeMap<String, Vec<Acked>> {
     let mut acks = Acks::default();
     for record in history.records() {
         match &record.event {
-            Event::Probe(probe) if probe.acked == Some(true) => {
-                if scope.destinations.contains(&probe.destination) {
-                    let position = probe.position.as_ref().map(message);
-                    acks.add(&probe.event, record.seq, position);
-                }
+            Event::Probe(probe)
+                if probe.acked == Some(true) && scope.destinations.contains(&probe.destination) =>
+            {
+                let position = probe.position.as_ref().map(message);
+                acks.add(&probe.event, record.seq, position);
             }
             Event::Stands { topic: TopicRole::Source, destination, why, cursor }
                 if *why == ReadWhy::During && scope.destinations.contains(destination) =>

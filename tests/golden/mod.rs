@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use ackproof::checks::{CheckSpec, FindingResult, Scope};
 use ackproof::names::Grade;
 
-pub use sentences::sentences;
+pub use sentences::SENTENCES;
 
 use crate::story::{SHOP, Story};
 use crate::{Rule, Spec};
