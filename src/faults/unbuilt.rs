@@ -43,7 +43,7 @@ pub enum Server {
 pub enum HowDown {
     /// Asked to stop, and left to finish.
     Stopped,
-    /// SIGKILL.
+    /// Ended by SIGKILL, with nothing finished.
     Killed,
     /// Frozen with all of its connections open.
     Paused,
