@@ -233,17 +233,12 @@ fn example(source: &Source, range: Range<usize>) -> Example {
     if all.len() > MOST_LINES {
         lines.push("…".to_owned());
     }
-    let place = match line_of(source, all.first().copied().unwrap_or_default()) {
-        Some(line) => format!("{}:{line}", source.display),
-        None => source.display.clone(),
+    let line = text[..start].matches('\n').count() + 1;
+    // Where something is filled in, lines are no longer those of the file.
+    let has_lines = !source.relative.is_empty() && text == source.text;
+    let place = match has_lines {
+        true => format!("{}:{line}", source.display),
+        false => source.display.clone(),
     };
     Example { place, lines }
-}
-
-/// The line of the file, from 1, where it is the only one that reads so: where something is filled
-/// in, places in the text are no longer those of the file.
-fn line_of(source: &Source, line: &str) -> Option<usize> {
-    let mut same = source.text.lines().enumerate().filter(|(_, other)| *other == line);
-    let (index, _) = same.next().filter(|_| !source.relative.is_empty())?;
-    same.next().is_none().then_some(index + 1)
 }
