@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use tokio::sync::{mpsc, watch};
 
-use super::fail_fast::FirstFailure;
+use super::fail_fast::{self, FirstFailure};
 use super::select::Selected;
 use super::{evidence, exit, interrupt, output, select};
 use crate::env::EnvError;
@@ -23,7 +23,7 @@ use crate::plan::{Plan, Request};
 use crate::reports;
 use crate::reports::progress::{Progress, ProgressEvent};
 use crate::run::Notices;
-use crate::run::execute::{Onward, ReadyWorker, Setup, execute};
+use crate::run::execute::{ReadyWorker, Setup, execute};
 use crate::run::servers::BootSetup;
 use crate::suite::manifest::Manifest;
 use crate::verdict::{Host, RunRecord};
@@ -155,13 +155,7 @@ async fn run_plan(
             Err(_) => BTreeMap::new(),
         },
         cancel,
-        after_unit: match (manner.on_failure, &first_failure) {
-            (OnFailure::GoOn, _) => Box::new(|_| Onward::Continue),
-            (OnFailure::StartNoMore, first) => {
-                let first = Arc::clone(first);
-                Box::new(move |unit| first.unit_ended(unit))
-            }
-        },
+        after_unit: fail_fast::after_unit(&first_failure, manner.on_failure),
         epoch,
     };
     let executed = execute(plan, setup, notices).await.map_err(|e| e.to_string())?;
