@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::run::OnFailure;
 use crate::evidence::History;
 use crate::plan::Plan;
-use crate::run::execute::Onward;
+use crate::run::execute::{AfterUnit, Onward};
 use crate::verdict::{self, RunRecord};
 
 /// Watches for the first failure of a run.
@@ -25,6 +26,15 @@ pub struct FirstFailure {
 struct Seen {
     ended: BTreeSet<String>,
     failed: Option<String>,
+}
+
+/// What a run asks after each unit.
+pub fn after_unit(first: &Arc<FirstFailure>, on_failure: OnFailure) -> AfterUnit {
+    let first = Arc::clone(first);
+    match on_failure {
+        OnFailure::GoOn => Box::new(|_| Onward::Continue),
+        OnFailure::StartNoMore => Box::new(move |unit| first.unit_ended(unit)),
+    }
 }
 
 impl FirstFailure {

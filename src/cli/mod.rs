@@ -17,6 +17,7 @@ pub mod judge;
 pub mod list;
 pub mod output;
 pub mod plan;
+pub mod record;
 pub mod report_words;
 pub mod rerun;
 pub mod run;

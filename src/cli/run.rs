@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use tokio::sync::{mpsc, watch};
 
-use super::fail_fast::FirstFailure;
+use super::fail_fast::{self, FirstFailure};
 use super::select::Selected;
-use super::{evidence, exit, interrupt, output, select};
+use super::{evidence, exit, interrupt, output, record, select};
 use crate::env::EnvError;
 use crate::env::engine::Engine;
 use crate::env::image::{ImageChoice, recipes_folder};
@@ -23,10 +23,9 @@ use crate::plan::{Plan, Request};
 use crate::reports;
 use crate::reports::progress::{Progress, ProgressEvent};
 use crate::run::Notices;
-use crate::run::execute::{Onward, ReadyWorker, Setup, execute};
+use crate::run::execute::{ReadyWorker, Setup, execute};
 use crate::run::servers::BootSetup;
 use crate::suite::manifest::Manifest;
-use crate::verdict::{Host, RunRecord};
 use crate::workers::build::{self, BuiltWorker};
 
 /// What the command line asks for.
@@ -106,7 +105,7 @@ async fn run_plan(
 ) -> Result<u8, String> {
     let lock = RunLock::take(manner.keep).map_err(|e| e.to_string())?;
     evidence::write(out, evidence::PLAN, plan).map_err(|e| e.to_string())?;
-    let started = jiff::Timestamp::now().to_string();
+    let mut record = record::begun(&lock, command, manner.known);
     let (notices, showing) = show_progress();
     let _ =
         notices.send(ProgressEvent::PlanReady { cells: plan.cells.len(), units: plan.units.len() });
@@ -120,20 +119,7 @@ async fn run_plan(
         // Said here once: every server and every unit lacks it.
         Err(error) => drop(notices.send(ProgressEvent::Note { text: error.to_string() })),
     }
-    let mut record = RunRecord {
-        version: evidence::RUN_VERSION,
-        id: lock.id().to_owned(),
-        started,
-        ackproof: env!("CARGO_PKG_VERSION").to_owned(),
-        command,
-        host: host(engine.as_ref().ok()),
-        duration_ms: 0,
-        cancelled: false,
-        stopped_after: None,
-        strict: manner.known == Known::Failure,
-        servers: Vec::new(),
-        units: BTreeMap::new(),
-    };
+    record.host = record::host(engine.as_ref().ok());
     let first_failure = Arc::new(FirstFailure::of(plan, out, record.clone()));
     let setup = Setup {
         boot: BootSetup {
@@ -148,20 +134,14 @@ async fn run_plan(
             cancel: cancel.clone(),
         },
         out: out.to_owned(),
-        jobs: manner.jobs.unwrap_or_else(|| cpus() * 4),
+        jobs: manner.jobs.unwrap_or_else(|| record::cpus() * 4),
         // Without an engine nothing can run, and a build would only delay that answer.
         workers: match &engine {
             Ok(_) => build_workers(plan, manifests, &notices, cancel.clone()).await,
             Err(_) => BTreeMap::new(),
         },
         cancel,
-        after_unit: match (manner.on_failure, &first_failure) {
-            (OnFailure::GoOn, _) => Box::new(|_| Onward::Continue),
-            (OnFailure::StartNoMore, first) => {
-                let first = Arc::clone(first);
-                Box::new(move |unit| first.unit_ended(unit))
-            }
-        },
+        after_unit: fail_fast::after_unit(&first_failure, manner.on_failure),
         epoch,
     };
     let executed = execute(plan, setup, notices).await.map_err(|e| e.to_string())?;
@@ -260,27 +240,4 @@ fn ready(manifest: &Manifest, built: BuiltWorker) -> ReadyWorker {
         .map(|(broker, client)| (*broker, client.capabilities.iter().cloned().collect()))
         .collect();
     ReadyWorker { program: built.program, capabilities }
-}
-
-fn host(engine: Option<&Engine>) -> Host {
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    let memory_kib: u64 = read("/proc/meminfo")
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok())
-        .unwrap_or(0);
-    let os = read("/etc/os-release")
-        .lines()
-        .find_map(|line| Some(line.strip_prefix("PRETTY_NAME=")?.trim_matches('"').to_owned()))
-        .unwrap_or_else(|| std::env::consts::OS.to_owned());
-    Host {
-        os,
-        kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
-        cpus: u32::try_from(cpus()).unwrap_or(u32::MAX),
-        memory_mb: memory_kib / 1024,
-        engine: engine.map_or_else(|| String::from("none"), |e| e.version().to_owned()),
-    }
-}
-
-fn cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -98,8 +98,8 @@ impl RunReport {
         }
     }
 
-    /// Whether an outcome is a failure to whoever acts on this report: under `--strict`, what is known
-    /// is one too. This is the one place that says so, for exit codes and reports alike.
+    /// Whether an outcome is a failure to whoever acts on this report: under `--strict`, what is
+    /// known is one too. This is the one place that says so, for exit codes and reports alike.
     pub fn counts_as_broken(&self, outcome: Outcome) -> bool {
         outcome == Outcome::Fail || outcome == Outcome::Known && self.run.strict
     }

@@ -81,7 +81,29 @@ const OTHERS: &[(&str, &[(&str, Effect)])] = &[
             ("json", Pair(&[], &["--json"])),
         ],
     ),
-    ("validate", &[("paths", Pair(&["suites"], &["fixtures/suites/valid"]))]),
+    (
+        "validate",
+        &[
+            ("paths", Pair(&["suites"], &["fixtures/suites/valid"])),
+            ("workers", Pair(&["suites"], &["suites", "--workers", "fixtures/suites/invalid"])),
+        ],
+    ),
+    (
+        "init",
+        &[
+            ("dir", Pair(&["{new}"], &["src"])),
+            ("broker", Pair(&["{new}"], &["{new}", "--broker", "pulsar"])),
+            ("partitions", Pair(&["{new}"], &["{new}", "--partitions", "5"])),
+        ],
+    ),
+    (
+        "explain",
+        &[
+            ("word", Pair(&[], &["before_ack"])),
+            ("suites", Pair(EXPLAINED, &["before_ack", "--suites", "fixtures/suites/valid"])),
+        ],
+    ),
+    ("schema", &[("kind", Pair(&[], &["profile"]))]),
     ("plan", &[("json", Pair(&[], &["--json"]))]),
     ("run", &[("out", Pair(&["--filter", STORY], &["--filter", STORY, "--out", "src"]))]),
     (
@@ -95,6 +117,7 @@ const OTHERS: &[(&str, &[(&str, Effect)])] = &[
     ("completions", &[("shell", Pair(&["bash"], &["fish"]))]),
     ("doctor", &[]),
 ];
+const EXPLAINED: &[&str] = &["before_ack", "--suites", "suites"];
 const ZERO: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 fn table() -> BTreeMap<(&'static str, &'static str), &'static Effect> {
@@ -158,6 +181,7 @@ impl Ground {
             .iter()
             .map(|word| word.replace("{evidence}", &place(&self.evidence)))
             .map(|word| word.replace("{passed}", &place(&self.passed)))
+            .map(|word| word.replace("{new}", &place(&out)))
             .collect();
         if matches!(verb, "run" | "rerun") && !words.contains(&"--out".to_owned()) {
             words.extend(["--out".to_owned(), place(&out)]);
@@ -174,6 +198,10 @@ impl Ground {
         let planned = out.path().join("plan.json");
         if planned.exists() {
             return self::planned(out.path());
+        }
+        let suite = out.path().join("at-least-once/killed-before-ack.yaml");
+        if let Ok(written) = std::fs::read_to_string(suite) {
+            return written;
         }
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&place(&out), "OUT");
         let (said, told) = (text(&output.stdout), text(&output.stderr));
