@@ -3,9 +3,10 @@
 //! It must never measure anything: these are what the settings say, to be compared with what was.
 
 use super::ComputedWait;
+use crate::faults::FaultSpec;
+use crate::faults::freeze::FreezeSpec;
 use crate::faults::kill::AfterKill;
-use crate::faults::stall::{self, StallEnd};
-use crate::faults::{FaultSpec, freeze};
+use crate::faults::stall::{StallEnd, StallSpec};
 use crate::names::{BrokerKind, Role};
 use crate::suite::control::Story;
 use crate::suite::handler::{Behaviour, HandlerRule, rules_of};
@@ -56,8 +57,8 @@ pub(super) fn compute(
 fn fault_wait(story: &Story, broker: BrokerKind, fault: &FaultSpec) -> Option<ComputedWait> {
     let target = story.workers.get(&fault.trigger()?.worker)?;
     match fault {
-        FaultSpec::Stall(stall::StallSpec { id, until, .. })
-        | FaultSpec::Freeze(freeze::FreezeSpec { id, until, .. }) => {
+        FaultSpec::Stall(StallSpec { id, until, .. })
+        | FaultSpec::Freeze(FreezeSpec { id, until, .. }) => {
             let option = ack_timeout_option(broker);
             let limit = option_ms(target, broker, option)?;
             Some(match *until {

@@ -41,14 +41,28 @@ pub const IMPORTS: &[(&str, &[Paths])] = &[
     ("names", &[]),
     ("wait", &[&["names"]]),
     ("suite", &[&["names"], CHECK_DATA, FAULT_DATA]),
-    ("plan", &[&["names", "suite"], CHECK_DATA, FAULT_DATA]),
+    ("plan", &[&["names", "suite", "evidence::seal::sha256_of"], CHECK_DATA, FAULT_DATA]),
     ("evidence", &[&["names"]]),
     ("env", &[&["names", "wait", "evidence", "plan"]]),
     ("brokers", &[&["names", "wait", "evidence", "env::container", "suite::model"], FAULT_DATA]),
-    ("workers", &[&["names", "wait", "evidence", "env", "suite::model", "suite::manifest"]]),
+    (
+        "workers",
+        &[&[
+            "names",
+            "wait",
+            "evidence",
+            "env",
+            "suite::model",
+            "suite::manifest",
+            "suite::handler",
+        ]],
+    ),
     (
         "faults",
-        &[&["names", "wait", "evidence", "env", "brokers", "workers", "suite::model", "run"]],
+        &[
+            &["names", "wait", "evidence", "env", "brokers", "workers", "run"],
+            &["suite::model", "suite::time"],
+        ],
     ),
     (
         "run",
@@ -64,7 +78,7 @@ pub const IMPORTS: &[(&str, &[Paths])] = &[
         "verdict",
         &[
             &["names", "checks", "evidence", "plan", "suite::manifest::Lack", "suite::model"],
-            &["suite::deviations::Occurs", "suite::versions::Coverage"],
+            &["suite::deviations::Occurs", "suite::handler", "suite::versions::Coverage"],
             FAULT_DATA,
         ],
     ),
