@@ -165,7 +165,7 @@ fn problems_show_no_unprintable_characters() {
         for problem in validate(&[&path]).problems {
             let bad = |c: char| c.is_control() && c != '\n' || c == '\u{202E}';
             assert!(!problem.rendered.contains(bad), "{:?}", problem.rendered);
-            let quoted = problem.help + &problem.message;
+            let quoted = format!("{}{}", problem.help, problem.message);
             assert!(!quoted.contains(bad), "{quoted:?}");
         }
     }

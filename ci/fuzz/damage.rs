@@ -157,8 +157,8 @@ pub fn input(corpus: &Corpus, chance: &mut Chance) -> Vec<u8> {
             80..86 => cut(&mut bytes, chance),
             86..90 => splice(&mut bytes, corpus, chance),
             90..95 => nest(&mut bytes, chance),
-            95..97 => alias(&mut bytes, chance),
-            97 => many(&mut bytes, chance),
+            95..98 => alias(&mut bytes, chance),
+            98 => many(&mut bytes, chance),
             _ => huge(&mut bytes, chance),
         }
     }
@@ -228,7 +228,7 @@ fn subtree(bytes: &mut Vec<u8>, chance: &mut Chance) {
         0 => start,
         _ => chance.below(lines.len()),
     };
-    let times = *chance.one_of(&[1, 1, 1, 2, 40]);
+    let times = *chance.one_of(&[1, 1, 1, 1, 2, 2, 40]);
     for _ in 0..times {
         lines.splice(at..at, tree.iter().cloned());
     }
@@ -250,7 +250,7 @@ fn splice(bytes: &mut Vec<u8>, corpus: &Corpus, chance: &mut Chance) {
 
 /// Deep flow or block nesting, closed or not.
 fn nest(bytes: &mut Vec<u8>, chance: &mut Chance) {
-    let deep = *chance.one_of(&[3, 30, 33, 300, 3_000, 100_000]);
+    let deep = *chance.one_of(&[3, 30, 33, 33, 34, 300, 300, 3_000, 3_000, 100_000]);
     let at = chance.below(bytes.len() + 1);
     let text: Vec<u8> = match chance.below(5) {
         0 => b"[".repeat(deep),
@@ -305,8 +305,8 @@ fn many(bytes: &mut Vec<u8>, chance: &mut Chance) {
         b"[], ",
     ]);
     let text = match bytes[at - 1] {
-        b'[' => unit.repeat(*chance.one_of(&[60, 70, 3_000, 40_000])),
-        _ => (0..*chance.one_of(&[70, 3_000, 20_000]))
+        b'[' => unit.repeat(*chance.one_of(&[60, 70, 70, 3_000, 40_000])),
+        _ => (0..*chance.one_of(&[70, 70, 3_000, 20_000]))
             .flat_map(|n: u32| format!("k{n}: \"\\x01\", ").into_bytes())
             .collect(),
     };
@@ -315,7 +315,7 @@ fn many(bytes: &mut Vec<u8>, chance: &mut Chance) {
 
 /// One scalar, or very many, up to a little more than a file may have.
 fn huge(bytes: &mut Vec<u8>, chance: &mut Chance) {
-    let size = *chance.one_of(&[10_000, 100_000, 900_000, 1_048_576]);
+    let size = *chance.one_of(&[10_000, 10_000, 10_000, 100_000, 100_000, 900_000, 1_048_576]);
     let unit: &[u8] = chance.one_of::<&[u8]>(&[
         b"a",
         b"9",

@@ -183,7 +183,8 @@ fn is_placed(problem: &Problem, lines: &[&str]) -> bool {
     }
     lines.get(problem.line - 1).is_some_and(|line| {
         let width = line.chars().count() + 1;
-        problem.column >= 1 && problem.end <= width && problem.column <= problem.end
+        let end = problem.end as usize;
+        problem.column >= 1 && end <= width && problem.column <= end
     })
 }
 

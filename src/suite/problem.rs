@@ -22,19 +22,19 @@ pub struct Problem {
     /// In characters, from 1; 0 where the problem is the file itself.
     pub column: usize,
     /// The column behind the last character, on the same line; 0 where the problem is the file.
-    pub end: usize,
+    pub end: u32,
     pub rule: Rule,
     pub severity: Severity,
     pub message: String,
     /// What to do about it, in one line.
-    pub help: String,
+    pub help: Box<str>,
     /// What the contract says about it, where the rule comes from there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+    pub note: Option<Box<str>>,
     /// Rule, message, place, source line with carets, and help, as shown to people; no final
     /// newline.
     #[serde(skip)]
-    pub rendered: String,
+    pub rendered: Box<str>,
 }
 
 /// Longer lines are not shown, only their place.
@@ -110,6 +110,7 @@ impl Problem {
         let range = within(text, own.end, range);
         let column = lines.characters(&text[own.start..range.start]) + 1;
         let end = column + lines.characters(&text[range.clone()]);
+        let end = u32::try_from(end).unwrap_or(u32::MAX);
         let group = title(rule, &words.message);
         // Only the line itself is given to the renderer, which would look at all of a file.
         let group = if own.len() > MAX_LINE {
@@ -140,10 +141,10 @@ impl Problem {
         // The renderer's own look: below the help, which every problem has.
         let help = |line: &str| line.find("= help: ").filter(|at| line[..*at].trim().is_empty());
         let indent = " ".repeat(self.rendered.lines().find_map(help).unwrap_or_default());
-        self.rendered.push_str(&format!("\n{indent}= note: {note}"));
+        self.rendered = format!("{}\n{indent}= note: {note}", self.rendered).into();
         self.note = Some(match self.note {
-            Some(earlier) => format!("{earlier}; {note}"),
-            None => note,
+            Some(earlier) => format!("{earlier}; {note}").into(),
+            None => note.into(),
         });
         self
     }
@@ -162,9 +163,9 @@ impl Problem {
             rule,
             severity: rule.severity(),
             message: words.message,
-            help: words.help.unwrap_or_default(),
-            note: words.note,
-            rendered,
+            help: words.help.unwrap_or_default().into(),
+            note: words.note.map(Into::into),
+            rendered: rendered.into(),
         }
     }
 

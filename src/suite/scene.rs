@@ -9,6 +9,9 @@ use super::source::{Route, Source};
 use super::vocabulary::{ID_HELP, is_id};
 use crate::names::{BrokerKind, Role};
 
+/// Problems of one scenario that are shown; there are more only where a program wrote it.
+const MOST_PROBLEMS: usize = 1_000;
+
 /// One scenario under examination.
 pub(super) struct Scene<'a> {
     pub(super) source: &'a Source,
@@ -19,7 +22,7 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     pub(super) fn report(&mut self, rule: Rule, route: &Route, message: impl Into<String>) {
-        self.problems.push(self.source.problem(rule, route, message));
+        self.say(rule, route, Words::new(message));
     }
 
     pub(super) fn report_with_help(
@@ -29,12 +32,21 @@ impl<'a> Scene<'a> {
         message: impl Into<String>,
         help: impl Into<Option<String>>,
     ) {
-        self.problems.push(self.source.problem_with_help(rule, route, message, help.into()));
+        self.say(rule, route, Words::new(message).help(help));
     }
 
     /// A problem in whatever words.
     pub(super) fn say(&mut self, rule: Rule, route: &Route, words: Words) {
-        self.problems.push(self.source.said(rule, route, words));
+        match self.problems.len() {
+            found if found < MOST_PROBLEMS => {
+                self.problems.push(self.source.said(rule, route, words));
+            }
+            MOST_PROBLEMS => {
+                let message = format!("more than {MOST_PROBLEMS} problems: here begin the others");
+                self.problems.push(self.source.problem(Rule::TooLarge, route, message));
+            }
+            _ => {}
+        }
     }
 
     /// A name that comes to stand in paths, topics and groups.

@@ -13,6 +13,9 @@ use super::parse;
 use super::problem::{Problem, Words};
 use super::rule::Rule;
 
+/// Unprintable texts of one file that are shown.
+const MOST_UNPRINTABLE: usize = 1_000;
+
 /// A file's text and where everything stands in it.
 #[derive(Debug, Clone)]
 pub struct Source {
@@ -141,6 +144,10 @@ impl Source {
     pub(crate) fn unprintable(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         self.tree.texts(&mut |text, place| {
+            // A file with so many is no text, and nobody reads on.
+            if problems.len() >= MOST_UNPRINTABLE {
+                return;
+            }
             if let Some(character) = text.chars().find(|c| is_unprintable(*c)) {
                 let shown = character.escape_unicode();
                 let words = Words::new(format!("the character {shown} cannot be printed"));

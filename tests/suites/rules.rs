@@ -72,7 +72,7 @@ fn problems_stand_in_the_order_of_their_places() {
     assert!(places.is_sorted());
     for problem in &found.problems {
         assert_eq!(problem.severity, problem.rule.severity());
-        assert!(problem.line == 0 || problem.end >= problem.column, "{problem}");
+        assert!(problem.line == 0 || problem.end as usize >= problem.column, "{problem}");
         assert!(!problem.help.contains('\n') && !problem.help.is_empty(), "{problem}");
     }
 }

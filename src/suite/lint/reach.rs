@@ -1,4 +1,4 @@
-//! What reaches what: a fault has to change what a check reads, a check to be in reach of something.
+//! What reaches what: a fault changes what a check reads, a check is in reach of something.
 //! A scene comes in; faults that nobody could notice, and checks that nothing could break, go in.
 //! It must never call a fault unnoticed only because a check would be likely to hold.
 

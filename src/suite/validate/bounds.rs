@@ -57,6 +57,8 @@ pub(super) fn is_a_story(scene: &mut Scene) -> bool {
         ("faults", scene.at("faults"), scenario.faults.len()),
         ("checks", scene.at("checks"), scenario.checks.len()),
         ("controls", scene.at("controls"), scenario.controls.len()),
+        ("known deviations", scene.at("known"), scenario.known.len()),
+        ("expectations", scene.at("expect_for"), scenario.expect_for.len()),
     ];
     for (index, phase) in scenario.phases.iter().enumerate() {
         let route = scene.at("phases").item(index);

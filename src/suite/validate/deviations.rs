@@ -20,6 +20,11 @@ use crate::suite::{Loaded, scenario_id};
 /// The rule whose violation makes evidence invalid: it says nothing about a guarantee.
 const EVIDENCE_RULE: &str = "links_only";
 
+/// Entries of one file at most: each is looked at beside all of the others.
+const MOST_DEVIATIONS: usize = 200;
+/// Entries of one scenario that are looked at; more of them are a problem of its own.
+const MOST_KNOWN: usize = 64;
+
 /// Where something is written.
 #[derive(Clone)]
 pub(super) struct Spot<'a> {
@@ -77,7 +82,12 @@ pub(super) fn of_scenario(scene: &mut Scene) {
 /// The files of `kind: deviations`, against the scenarios that were loaded with them.
 pub(super) fn of_files(loaded: &Loaded, problems: &mut Vec<Problem>) {
     for read in &loaded.deviations {
-        for (index, deviation) in read.file.deviations.iter().enumerate() {
+        let (list, length) = (Route::default().key("deviations"), read.file.deviations.len());
+        if length > MOST_DEVIATIONS {
+            let message = format!("{length} deviations: at most {MOST_DEVIATIONS} in one file");
+            problems.push(read.source.problem(Rule::OutOfBounds, &list, message));
+        }
+        for (index, deviation) in read.file.deviations.iter().take(MOST_DEVIATIONS).enumerate() {
             let route = Route::default().key("deviations").item(index);
             let spot = Spot { source: &read.source, route };
             entry(&spot, &KnownSpec::from(deviation), problems);
@@ -248,12 +258,12 @@ pub(super) fn duplicates(loaded: &Loaded, problems: &mut Vec<Problem>) {
         let id = scenario_id(&read.file, scenario);
         let route = Route::default().key("scenarios").item(index).key("known");
         let own =
-            scenario.known.iter().enumerate().map(|(n, known)| {
+            scenario.known.iter().take(MOST_KNOWN).enumerate().map(|(n, known)| {
                 (Spot { source: &read.source, route: route.item(n) }, known.clone())
             });
         let mut seen: Vec<(Spot, KnownSpec)> = own.collect();
         for file in &loaded.deviations {
-            for (n, deviation) in file.file.deviations.iter().enumerate() {
+            for (n, deviation) in file.file.deviations.iter().take(MOST_DEVIATIONS).enumerate() {
                 if deviation.names(&id) {
                     let route = Route::default().key("deviations").item(n);
                     let spot = Spot { source: &file.source, route };
