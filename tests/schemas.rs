@@ -137,7 +137,8 @@ fn is_readable(kind: FileKind, text: &str) -> bool {
 fn what_cannot_be_read_is_refused_by_the_schema_too() {
     let mut refused = 0;
     for path in yaml_files(Path::new("fixtures/suites/invalid")) {
-        let text = std::fs::read_to_string(&path).unwrap();
+        // A file that is no text at all never comes to its schema.
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
         // What is filled in can be judged only then.
         if ["${", "include:", "vars:", "matrix:"].iter().any(|word| text.contains(word)) {
             continue;

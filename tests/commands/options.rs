@@ -60,6 +60,9 @@ const RERUN: &[(&str, Effect)] = &[
     ("strict", Pair(&["{evidence}"], &["{evidence}", "--strict"])),
 ];
 
+const WRONG: &[&str] = &["fixtures/suites/invalid/no-kind.yaml"];
+const WARNED: &[&str] = &["fixtures/suites/invalid/check-untested.yaml"];
+
 const OTHERS: &[(&str, &[(&str, Effect)])] = &[
     ("judge", &[("dir", Pair(&["{evidence}"], &["{passed}"]))]),
     (
@@ -86,6 +89,9 @@ const OTHERS: &[(&str, &[(&str, Effect)])] = &[
         &[
             ("paths", Pair(&["suites"], &["fixtures/suites/valid"])),
             ("workers", Pair(&["suites"], &["suites", "--workers", "fixtures/suites/invalid"])),
+            ("message_format", Pair(WRONG, &[WRONG[0], "--message-format", "json"])),
+            ("deny_warnings", Pair(WARNED, &[WARNED[0], "--deny-warnings"])),
+            ("rules", Pair(&["suites"], &["suites", "--rules"])),
         ],
     ),
     (

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use crate::suite::rule::Rule;
 use proptest::prelude::*;
 
 use super::*;
@@ -74,7 +75,7 @@ fn every_problem_of_an_expression_is_told_with_what_was_meant() {
     let told: Vec<(usize, &str)> = found.iter().map(|p| (p.column, p.help.as_str())).collect();
     let expected = [
         (1, "did you mean `broker`?"),
-        (21, ""),
+        (21, Rule::BadFilter.help()),
         (33, "`*` matches all"),
         (36, "did you mean `or`?"),
         (36, "both must fit: `and`; one is enough: `or`"),
