@@ -72,7 +72,7 @@ fn what_is_wrong_has_a_caret_under_it() {
 fn every_problem_of_an_expression_is_told_with_what_was_meant() {
     let text = "brokr(kafka) and id([) or clause() xor level(core))";
     let found = parse(text).unwrap_err();
-    let told: Vec<(usize, &str)> = found.iter().map(|p| (p.column, p.help.as_str())).collect();
+    let told: Vec<(usize, &str)> = found.iter().map(|p| (p.column, &*p.help)).collect();
     let expected = [
         (1, "did you mean `broker`?"),
         (21, Rule::BadFilter.help()),

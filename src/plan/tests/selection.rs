@@ -54,7 +54,7 @@ fn filters_take_what_their_predicates_say() {
 fn a_predicate_that_fits_nothing_is_a_misspelling() {
     let filters = vec!["property(redriv) or not broker(kafak)".to_owned(), "clause(ack-3)".into()];
     let problems = build(&suites(), &Request { filters, ..request() }).unwrap_err();
-    let told: Vec<(usize, &str)> = problems.iter().map(|p| (p.column, p.help.as_str())).collect();
+    let told: Vec<(usize, &str)> = problems.iter().map(|p| (p.column, &*p.help)).collect();
     let expected = [
         (10, "did you mean `redrive`?"),
         (32, "did you mean `kafka`?"),
