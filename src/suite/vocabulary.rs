@@ -35,6 +35,7 @@ pub const CAPABILITIES: &[(&str, &[BrokerKind])] = &[
     ("ack_timeout", PULSAR),
     ("auto_commit", KAFKA),
     ("batch_index_ack", PULSAR),
+    ("chunking", PULSAR),
     ("consumer_protocol", KAFKA),
     ("cooperative_rebalance", KAFKA),
     ("cumulative_ack", PULSAR),
