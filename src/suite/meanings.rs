@@ -87,6 +87,7 @@ pub const CAPABILITIES: &[(&str, &str)] = &[
     ("ack_timeout", "The client gives a message back that was not acknowledged in time."),
     ("auto_commit", "The client commits positions by itself at an interval."),
     ("batch_index_ack", "Single messages of a batch can be acknowledged."),
+    ("chunking", "The client splits a message that is too large and puts it together again."),
     ("consumer_protocol", "The client speaks the group protocol in which the broker assigns."),
     ("cooperative_rebalance", "A rebalance takes away only the partitions that move."),
     ("cumulative_ack", "One ACK can confirm all messages up to its own."),
