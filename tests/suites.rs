@@ -203,7 +203,7 @@ fn a_folder_of_suites_without_pins_is_told_what_a_run_would_lack() {
     std::fs::copy(format!("{VALID}/smallest.yaml"), folder.path().join("a.yaml")).unwrap();
     let text = validate(&[folder.path()]).text();
     assert!(text.contains("there is no set of pins with these suites"), "{text}");
-    assert!(text.contains("`kind: pins`") && text.ends_with("1 problem\n"), "{text}");
+    assert!(text.contains("`kind: pins`") && text.ends_with("1 error\n"), "{text}");
     let pins = PathBuf::from(format!("{VALID}/pins.yaml"));
     assert_eq!(validate(&[folder.path(), &pins]).problems, []);
     assert_eq!(validate(&[folder.path().join("a.yaml")]).problems, []);
@@ -258,6 +258,7 @@ fn the_matrix_in_the_readme_is_one() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
+    std::fs::copy(format!("{VALID}/pins.yaml"), folder.path().join("pins.yaml")).unwrap();
     let validation = validate(&[folder.path()]);
     assert!(validation.problems.is_empty(), "{}", validation.text());
     let ids: Vec<String> = suite::load(&[folder.path()])

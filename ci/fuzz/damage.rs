@@ -169,7 +169,7 @@ fn insert(bytes: &mut Vec<u8>, at: usize, piece: &[u8]) {
     bytes.splice(at..at, piece.iter().copied());
 }
 
-fn flip(bytes: &mut Vec<u8>, chance: &mut Chance) {
+fn flip(bytes: &mut [u8], chance: &mut Chance) {
     for _ in 0..=chance.below(4) {
         let at = chance.below(bytes.len());
         if let Some(byte) = bytes.get_mut(at) {

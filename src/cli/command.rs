@@ -304,6 +304,17 @@ fn told(result: Result<String, Problem>) -> u8 {
     }
 }
 
+/// Prints a document, or says why there is none.
+fn written(what: &str, text: Result<String, serde_json::Error>) -> u8 {
+    match text {
+        Ok(text) => output::result(&text, exit::OK),
+        Err(error) => {
+            output::message(&format!("the {what} cannot be written as JSON: {error}"));
+            exit::INCONCLUSIVE
+        }
+    }
+}
+
 async fn dispatch(verb: Verb) -> u8 {
     match verb {
         Verb::Run { selection, chance, out, manner } => {
@@ -322,18 +333,11 @@ async fn dispatch(verb: Verb) -> u8 {
         Verb::Judge { dir } => judge::judge(&dir),
         Verb::Verify { report, expect } => verify::verify(&report, expect.as_ref()),
         Verb::List { paths, profile, contract, json } => {
-            let listing = match list::list(&paths, profile.as_deref()) {
-                Ok(listing) => listing,
-                Err(problems) => return select::report(&problems),
-            };
             let form = if json { list::Form::Json } else { list::Form::Table };
-            let text = if contract { listing.contract().text(form) } else { listing.text(form) };
-            match text {
-                Ok(text) => output::result(&text, exit::OK),
-                Err(error) => {
-                    output::message(&format!("the list cannot be written as JSON: {error}"));
-                    exit::INCONCLUSIVE
-                }
+            match list::list(&paths, profile.as_deref()) {
+                Ok(listing) if contract => written("list", listing.contract().text(form)),
+                Ok(listing) => written("list", listing.text(form)),
+                Err(problems) => select::report(&problems),
             }
         }
         Verb::Completions { shell } => output::result(&completions::completions(shell), exit::OK),
@@ -352,11 +356,7 @@ async fn dispatch(verb: Verb) -> u8 {
             };
             match json.then(|| plan::json(&selected.plan)) {
                 None => output::result(&plan::table(&selected.plan), exit::OK),
-                Some(Ok(json)) => output::result(&json, exit::OK),
-                Some(Err(error)) => {
-                    output::message(&format!("the plan cannot be written as JSON: {error}"));
-                    exit::INCONCLUSIVE
-                }
+                Some(text) => written("plan", text),
             }
         }
         Verb::Explain { word, suites } => told(match word {

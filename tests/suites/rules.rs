@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use ackproof::cli::init;
 use ackproof::cli::validate::{MessageFormat, rules, validate};
+use ackproof::names::BrokerKind;
 use ackproof::plan::{self, Request, Subjects};
 use ackproof::suite::manifest::{self, Manifest};
 use ackproof::suite::rule::{Rule, Severity};
@@ -138,7 +140,11 @@ fn requests_show_the_problems_of_their_golden() {
         }),
     ];
     let mut failures = Vec::new();
-    compare(Path::new(REQUESTS), &answers.concat(), &mut failures);
+    let choice = init::Choice { broker: BrokerKind::Kafka, partitions: 3 };
+    let occupied = init::init(Path::new("suites"), choice).unwrap_err();
+    let unpinned = validate(&["suites/redrive"]).problems.remove(0);
+    let answers = format!("{}{occupied}\n\n{unpinned}\n\n", answers.concat());
+    compare(Path::new(REQUESTS), &answers, &mut failures);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 

@@ -181,17 +181,7 @@ pub(super) fn scenario<'d>(
 ) -> Filled {
     let refused = sink.refused;
     let (own, axes) = (variables(node, sink), axes(node, sink));
-    for variable in &own {
-        if let Some(axis) = axes.iter().find(|axis| axis.name == variable.name) {
-            let message = format!("`{}` is a variable here too", axis.name);
-            sink.refuse(
-                Rule::ShadowedVariable,
-                &axis.place,
-                message,
-                Some("give one of them another name".to_owned()),
-            );
-        }
-    }
+    shadowed(&own, &axes, sink);
     let mut blanks = Vec::new();
     for (key, value) in node.entries() {
         refuse_in_key(key, sink);
@@ -245,6 +235,15 @@ pub(super) fn scenario<'d>(
         combinations.into_iter().map(|axes| combination(position, axes, &fixed)).collect();
     long_ids(node, &combinations, sink);
     Filled { combinations, blanks, matrix }
+}
+
+/// Says which names are a variable and an axis.
+fn shadowed(own: &[Declared], axes: &[Declared], sink: &mut Sink<'_>) {
+    for axis in axes.iter().filter(|axis| own.iter().any(|v| v.name == axis.name)) {
+        let message = format!("`{}` is a variable here too", axis.name);
+        let help = "give one of them another name".to_owned();
+        sink.refuse(Rule::ShadowedVariable, &axis.place, message, Some(help));
+    }
 }
 
 /// Says which names nobody uses: a changed value would change nothing.

@@ -60,6 +60,8 @@ mod tests {
                 .scenarios()
                 .filter(|(_, _, scenario)| scenario.clauses.iter().any(|c| c.value == *clause))
                 .map(|(suite, _, scenario)| scenario_id(&suite.file, scenario))
+                // What somebody else has met is an example, and may not run here.
+                .filter(|id| !id.starts_with("reports/"))
                 .collect();
             match proof {
                 Some(id) => assert!(shows.iter().any(|s| s == id), "{clause}: {id} is no proof"),

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::faults::admin::AdminAction;
-use crate::faults::kill::AfterKill;
+use crate::faults::admin::{AdminAction, AdminSpec};
+use crate::faults::kill::{AfterKill, KillSpec};
 use crate::faults::stall::StallEnd;
 use crate::faults::unbuilt::{CutSpec, RestartSpec, SwapSpec};
 use crate::faults::withhold::{Piece, WithholdSpec};
@@ -37,22 +37,7 @@ pub(super) fn validate(scene: &mut Scene) {
             );
         }
         match fault {
-            FaultSpec::Kill(spec) => {
-                let target = trigger(scene, &route.key("when"), &spec.when);
-                if spec.then == AfterKill::StayDead
-                    && target
-                        .is_some_and(|spec| scene.processes_of(spec.destination.as_deref()) < 2)
-                {
-                    let help = "use `then: restart`, or a second consumer";
-                    let message = "nobody is left to go on after this death";
-                    scene.report_with_help(
-                        Rule::NobodyLeft,
-                        &route.key("then"),
-                        message,
-                        help.to_owned(),
-                    );
-                }
-            }
+            FaultSpec::Kill(spec) => kill(scene, &route, spec),
             FaultSpec::Stall(spec) => {
                 let target = trigger(scene, &route.key("when"), &spec.when);
                 stall(scene, &route.key("until"), &spec.until, target);
@@ -75,32 +60,36 @@ pub(super) fn validate(scene: &mut Scene) {
             FaultSpec::Skew(spec) => {
                 scene.known_worker(&route.key("worker"), &spec.worker);
             }
-            FaultSpec::Admin(spec) => {
-                phase(scene, &route.key("after"), &spec.after);
-                let AdminAction::UnloadAndTrim = spec.action;
-                if scene.brokers().contains(&BrokerKind::Kafka) {
-                    let message = "Kafka cannot unload a topic: its retention ignores who reads";
-                    let help = "leave kafka out of `brokers`";
-                    scene.report_with_help(
-                        Rule::BrokerCannot,
-                        &route.key("action"),
-                        message,
-                        help.to_owned(),
-                    );
-                }
-                if spec.topic == TopicRole::DeadLetter
-                    && scene.scenario.topology.dead_letter.is_none()
-                {
-                    scene.report(
-                        Rule::NoDeadLetterTopic,
-                        &route.key("topic"),
-                        "there is no dead letter topic",
-                    );
-                }
-            }
+            FaultSpec::Admin(spec) => admin(scene, &route, spec),
         }
     }
     one_input(scene, &faults);
+}
+
+/// After a death somebody has to go on.
+fn kill(scene: &mut Scene, route: &Route, spec: &KillSpec) {
+    let target = trigger(scene, &route.key("when"), &spec.when);
+    if spec.then == AfterKill::StayDead
+        && target.is_some_and(|spec| scene.processes_of(spec.destination.as_deref()) < 2)
+    {
+        let help = "use `then: restart`, or a second consumer";
+        let message = "nobody is left to go on after this death";
+        scene.report_with_help(Rule::NobodyLeft, &route.key("then"), message, help.to_owned());
+    }
+}
+
+/// The broker has to be able to do it, and on something.
+fn admin(scene: &mut Scene, route: &Route, spec: &AdminSpec) {
+    phase(scene, &route.key("after"), &spec.after);
+    let AdminAction::UnloadAndTrim = spec.action;
+    if scene.brokers().contains(&BrokerKind::Kafka) {
+        let message = "Kafka cannot unload a topic: its retention ignores who reads";
+        let help = "leave kafka out of `brokers`";
+        scene.report_with_help(Rule::BrokerCannot, &route.key("action"), message, help.to_owned());
+    }
+    if spec.topic == TopicRole::DeadLetter && scene.scenario.topology.dead_letter.is_none() {
+        scene.report(Rule::NoDeadLetterTopic, &route.key("topic"), "there is no dead letter topic");
+    }
 }
 
 /// The word of the action, as in YAML.
