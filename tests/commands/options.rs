@@ -134,7 +134,7 @@ fn table() -> BTreeMap<(&'static str, &'static str), &'static Effect> {
             table.entry((verb, *argument)).or_insert(effect);
         }
     };
-    OTHERS.iter().for_each(|(verb, entries)| add(*verb, *entries));
+    OTHERS.iter().for_each(|(verb, entries)| add(verb, entries));
     add("rerun", RERUN);
     for verb in ["run", "plan", "images"] {
         add(verb, SELECTION);

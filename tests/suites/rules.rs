@@ -126,6 +126,7 @@ fn requests_show_the_problems_of_their_golden() {
         asked(&suites, |request| request.filters = vec!["name(x)".to_owned()]),
         asked(&suites, |request| request.filters = vec!["id(x".to_owned()]),
         asked(&suites, |request| request.filters = vec!["id(nothing/*)".to_owned()]),
+        asked(&suites, |request| request.filters = vec!["none()".to_owned()]),
         asked(&suites, |request| request.shard = Some("3/2".to_owned())),
         asked(&suites, |request| request.without = vec!["pulsra".to_owned()]),
         asked(&suites, |request| request.profile = Some("quikc".to_owned())),
