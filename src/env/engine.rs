@@ -77,6 +77,8 @@ impl Engine {
             EnvError::new("no container engine answers", format!("{e}; {help}"))
         };
         let docker = Docker::connect_with_defaults().map_err(error)?;
+        // Engines refuse versions of their interface that are too old or too new for them.
+        let docker = docker.negotiate_version().await.map_err(error)?;
         let answer = docker.version().await.map_err(error)?;
         let version = format!(
             "{} (API {})",
