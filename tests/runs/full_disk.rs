@@ -6,9 +6,12 @@ use super::engine::{docker, runs};
 use super::interrupted::{stderr, wait_for_line};
 use super::program::{command, ended};
 
+/// What the kernel calls it, in the words of most servers.
+const NO_SPACE: &str = "No space left on device";
+
 /// Plays a story of one broker, takes all room of a server's volume while events flow, and expects
 /// a cell that is no failure of the worker, no pass, and says who has no room.
-fn fill(broker: &str, server: &str, folder: &str, words: &str) {
+fn fill(broker: &str, server: &str, folder: &str, words: &[&str]) {
     let story = format!("id(full-disk/story@{broker}*)");
     let (mut ours, out) = command(&["run", "fixtures/suites/full-disk", "--filter", &story]);
     ours.env("ACKPROOF_DATA_SIZE_MB", "160").stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -30,7 +33,7 @@ fn fill(broker: &str, server: &str, folder: &str, words: &str) {
     assert_eq!(cell["cause"], "environment", "{cell:#}");
     let reason = cell["reason"].as_str().expect("a reason");
     assert!(reason.contains(&format!("the {server} container ran out of disk space")), "{reason}");
-    assert!(reason.contains(words), "{reason}");
+    assert!(words.iter().any(|words| reason.contains(words)), "{reason}");
 }
 
 /// The run of a program that is running: its id has the program's process in it.
@@ -42,17 +45,18 @@ fn run_of(pid: u32) -> String {
 #[test]
 #[ignore = "starts containers; ci/test runs it"]
 fn a_database_that_fills_up_in_a_story_is_said_to_be_full() {
-    fill("kafka", "postgres", "/var/lib/postgresql/tooldata", "No space left on device");
+    fill("kafka", "postgres", "/var/lib/postgresql/tooldata", &[NO_SPACE]);
 }
 
 #[test]
 #[ignore = "starts containers; ci/test runs it"]
 fn a_kafka_broker_that_fills_up_in_a_story_is_said_to_be_full() {
-    fill("kafka", "kafka", "/var/lib/kafka/data", "No space left on device");
+    fill("kafka", "kafka", "/var/lib/kafka/data", &[NO_SPACE]);
 }
 
 #[test]
 #[ignore = "starts containers; ci/test runs it"]
 fn a_pulsar_broker_that_fills_up_in_a_story_is_said_to_be_full() {
-    fill("pulsar", "pulsar", "/pulsar/data", "is out-of-space");
+    // A write that fails, or its own look every 10 s, whichever comes first.
+    fill("pulsar", "pulsar", "/pulsar/data", &["is out-of-space", NO_SPACE]);
 }
