@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use ackproof::cli::validate::validate;
 use ackproof::plan::{Request, Subjects};
-use ackproof::suite::manifest;
+use ackproof::suite::manifest::{self, Manifest};
 use ackproof::{cli, suite};
 use proptest::prelude::*;
 
@@ -57,11 +57,16 @@ fn invalid_files_show_the_problems_of_their_goldens() {
 }
 
 /// The golden shows a reviewer what a changed suite or planner means for a run.
-#[test]
-fn the_quick_plan_is_the_one_of_its_golden() {
-    let request = Request {
-        profile: Some("quick".to_owned()),
-        sets: vec!["current".to_owned(), "previous".to_owned()],
+/// The worker of the fixtures.
+fn worker() -> Manifest {
+    manifest::load(Path::new(&format!("{VALID}/worker.yaml"))).unwrap()
+}
+
+/// Every cell of these sets, once.
+fn request(sets: &[&str], manifests: Vec<Manifest>) -> Request {
+    Request {
+        profile: None,
+        sets: sets.iter().map(|set| (*set).to_owned()).collect(),
         overrides: Vec::new(),
         filters: Vec::new(),
         subjects: Subjects::Scenarios,
@@ -69,8 +74,14 @@ fn the_quick_plan_is_the_one_of_its_golden() {
         repeat: std::num::NonZeroU32::MIN,
         shard: None,
         without: Vec::new(),
-        manifests: vec![manifest::load(Path::new(&format!("{VALID}/worker.yaml"))).unwrap()],
-    };
+        manifests,
+    }
+}
+
+#[test]
+fn the_quick_plan_is_the_one_of_its_golden() {
+    let mut request = request(&["current", "previous"], vec![worker()]);
+    request.profile = Some("quick".to_owned());
     let plan = cli::plan::plan(&["suites"], request).unwrap();
     let table = cli::plan::table(&plan);
     // The hash changes with every comment in a suite; the rest only with what is planned.
@@ -82,18 +93,8 @@ fn the_quick_plan_is_the_one_of_its_golden() {
 
 #[test]
 fn the_table_of_a_plan_names_what_is_known_and_what_is_expected_by_version() {
-    let request = Request {
-        profile: None,
-        sets: vec!["old".to_owned()],
-        overrides: Vec::new(),
-        filters: vec!["id(example/by-version)".to_owned()],
-        subjects: Subjects::Scenarios,
-        seed: 1,
-        repeat: std::num::NonZeroU32::MIN,
-        shard: None,
-        without: Vec::new(),
-        manifests: Vec::new(),
-    };
+    let mut request = request(&["old"], Vec::new());
+    request.filters = vec!["id(example/by-version)".to_owned()];
     let table = cli::plan::table(&cli::plan::plan(&[VALID], request).unwrap());
     let line = table.lines().find(|line| line.contains("by-version@kafka-4.1.2+rdkafka-")).unwrap();
     let said = "controls: no-inbox; known: drained; known: effects; by version: deliveries; by \

@@ -9,12 +9,12 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
-use ackproof::checks::{AlwaysOn, CheckSpec, FindingResult, check_names};
+use ackproof::checks::{AlwaysOn, CHECKS, CheckSpec, FindingResult, check_names};
 use ackproof::cli::explain::{Explanations, list, vocabulary};
 use ackproof::faults::FaultSpec;
 use ackproof::names;
 use ackproof::suite::schema::{FileKind, schema_of};
-use ackproof::suite::vocabulary::{CAPABILITIES, CHECKS, CLAUSES, PATTERNS};
+use ackproof::suite::vocabulary::{CAPABILITIES, CLAUSES, PATTERNS};
 use ackproof::suite::words::Word;
 use schemars::JsonSchema;
 

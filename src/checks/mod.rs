@@ -180,8 +180,8 @@ pub enum CheckSpec {
     Order(order::OrderSpec),
 }
 
-/// Names of the checks that a scenario can ask for, as they stand in YAML.
-const SCENARIO_CHECKS: [&str; 16] = [
+/// Names of the checks that a scenario can ask for, as YAML and `caught_by` spell them.
+pub const CHECKS: &[&str] = &[
     "effects",
     "deliveries",
     "drained",
@@ -204,7 +204,7 @@ const SCENARIO_CHECKS: [&str; 16] = [
 /// always apply. A control's `caught_by` is one of them.
 pub fn check_names() -> Vec<&'static str> {
     let always = AlwaysOn::ALL.iter().map(|rule| rule.name());
-    SCENARIO_CHECKS.into_iter().chain(always).collect()
+    CHECKS.iter().copied().chain(always).collect()
 }
 
 impl CheckSpec {
@@ -352,6 +352,13 @@ mod tests {
     }
 
     #[test]
+    fn the_list_of_checks_is_the_one_that_yaml_takes() {
+        let error = serde_json::from_str::<CheckSpec>("\"?\"").expect_err("no check").to_string();
+        let taken: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
+        assert_eq!(taken, CHECKS);
+    }
+
+    #[test]
     fn every_name_is_the_yaml_name_of_one_check() {
         let specs = r#"[
             {"effects": {"of": "all", "count": {"exactly": 1}}},
@@ -373,7 +380,7 @@ mod tests {
         ]"#;
         let specs: Vec<CheckSpec> = serde_json::from_str(specs).expect("specs");
         let names: Vec<_> = specs.iter().map(CheckSpec::name).collect();
-        assert_eq!(names, SCENARIO_CHECKS);
+        assert_eq!(names, CHECKS);
         for spec in &specs {
             let json = serde_json::to_value(spec).expect("JSON");
             assert!(json.get(spec.name()).is_some(), "{} is not its YAML name", spec.name());
@@ -381,6 +388,6 @@ mod tests {
         for rule in AlwaysOn::ALL {
             assert_eq!(rule.name(), crate::names::wire_name(&rule));
         }
-        assert_eq!(check_names().len(), SCENARIO_CHECKS.len() + AlwaysOn::ALL.len());
+        assert_eq!(check_names().len(), CHECKS.len() + AlwaysOn::ALL.len());
     }
 }

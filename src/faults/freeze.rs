@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
-use super::stall::{StallEnd, until};
-use super::{Fault, PointTrigger, record, record_trigger};
+use super::stall::{StallEnd, until, was_held};
+use super::{Fault, PointTrigger, record, record_look, record_trigger};
 use crate::env::EnvError;
-use crate::evidence::event::{At, Event, FaultStage, ProbeWhen};
+use crate::evidence::event::{At, FaultStage, ProbeWhen};
 use crate::names::ID_PATTERN;
 
 /// Whom a freeze stops, when, and how long. Unlike a stall it stops heartbeats, timers and
@@ -30,39 +30,27 @@ pub struct FreezeSpec {
 #[async_trait]
 impl Fault for FreezeSpec {
     async fn strike(&self, held: &At, ground: &dyn Ground) -> Result<(), EnvError> {
-        record_trigger(ground, &self.id, &self.when, held);
-        ground.sample_sockets(&self.id);
-        let before = ground.probe(&self.id, ProbeWhen::Before, held).await?;
-        ground.recorder().record(Event::Probe(before));
-        let frozen = ground.freeze(&held.process).await;
-        let (proof, stopped) = match &frozen {
-            Ok(proof) => (proof.clone(), true),
-            Err(error) => (error.to_string(), false),
-        };
+        record_trigger(ground, &self.id, &self.when, held).await?;
+        let (proof, stopped) = shown(ground.freeze(&held.process).await);
         let process = held.process.clone();
         record(ground, &self.id, FaultStage::Frozen { process, proof, stopped });
         let held_until = until(&self.id, &self.until, held, ground).await;
         // Whatever came of it: what is stopped is thawed.
         let thawed = ground.thaw(&held.process).await;
         let (held_us, ended) = held_until?;
-        let stage = FaultStage::Held {
-            process: held.process.clone(),
-            held_us,
-            until: match &ended {
-                Ok(until) => until.clone(),
-                Err(error) => error.to_string(),
-            },
-            reached: ended.is_ok(),
-        };
-        record(ground, &self.id, stage);
-        let (proof, verified) = match thawed {
-            Ok(proof) => (proof, true),
-            Err(error) => (error.to_string(), false),
-        };
+        record(ground, &self.id, was_held(held, held_us, ended));
+        let (proof, verified) = shown(thawed);
         record(ground, &self.id, FaultStage::Healed { proof, verified });
-        let after = ground.probe(&self.id, ProbeWhen::After, held).await?;
-        ground.recorder().record(Event::Probe(after));
+        record_look(ground, &self.id, ProbeWhen::After, held).await?;
         ground.proceed(held);
         Ok(())
+    }
+}
+
+/// What the kernel showed, and whether it is what was asked for.
+fn shown(states: Result<String, EnvError>) -> (String, bool) {
+    match states {
+        Ok(proof) => (proof, true),
+        Err(error) => (error.to_string(), false),
     }
 }

@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
-use super::{Fault, PointTrigger, record, record_trigger};
+use super::{Fault, PointTrigger, record, record_look, record_trigger};
 use crate::env::EnvError;
-use crate::evidence::event::{At, Event, FaultStage, ProbeWhen};
+use crate::evidence::event::{At, FaultStage, ProbeWhen};
 use crate::names::{ID_PATTERN, Point};
 use crate::wait::{self, Seen};
 
@@ -49,15 +49,11 @@ impl Fault for KillSpec {
         if self.when.point == Point::AckVisible {
             ack_visible(&self.id, held, ground).await?;
         }
-        record_trigger(ground, &self.id, &self.when, held);
-        ground.sample_sockets(&self.id);
-        let before = ground.probe(&self.id, ProbeWhen::Before, held).await?;
-        ground.recorder().record(Event::Probe(before));
+        record_trigger(ground, &self.id, &self.when, held).await?;
         let exit = ground.kill(&held.process).await?;
         let process = held.process.clone();
         record(ground, &self.id, FaultStage::Killed { process, signal: SIGKILL, exit });
-        let after = ground.probe(&self.id, ProbeWhen::After, held).await?;
-        ground.recorder().record(Event::Probe(after));
+        record_look(ground, &self.id, ProbeWhen::After, held).await?;
         match self.then {
             AfterKill::Restart => ground.start_again(&held.process).await,
             AfterKill::StayDead => Ok(()),

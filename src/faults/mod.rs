@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::env::EnvError;
-use crate::evidence::event::{At, Event, FaultStage, FaultStep};
+use crate::evidence::event::{At, Event, FaultStage, FaultStep, ProbeWhen};
 use crate::names::{ID_PATTERN, Point};
 use ground::Ground;
 
@@ -50,8 +50,14 @@ fn record(ground: &dyn Ground, fault: &str, stage: FaultStage) {
     ground.recorder().record(Event::Fault(FaultStep { fault: fault.to_owned(), stage }));
 }
 
-/// Records that a point fired a fault.
-fn record_trigger(ground: &dyn Ground, fault: &str, when: &PointTrigger, held: &At) {
+/// Records that a point fired a fault, whose sockets go where, and what the runner sees before it
+/// does anything.
+async fn record_trigger(
+    ground: &dyn Ground,
+    fault: &str,
+    when: &PointTrigger,
+    held: &At,
+) -> Result<(), EnvError> {
     record(
         ground,
         fault,
@@ -61,6 +67,20 @@ fn record_trigger(ground: &dyn Ground, fault: &str, when: &PointTrigger, held: &
             event: Some(held.event.clone()),
         },
     );
+    ground.sample_sockets(fault);
+    record_look(ground, fault, ProbeWhen::Before, held).await
+}
+
+/// Records the runner's own look at ledger and broker.
+async fn record_look(
+    ground: &dyn Ground,
+    fault: &str,
+    when: ProbeWhen,
+    held: &At,
+) -> Result<(), EnvError> {
+    let seen = ground.probe(fault, when, held).await?;
+    ground.recorder().record(Event::Probe(seen));
+    Ok(())
 }
 
 /// One fault of a scenario, by action.

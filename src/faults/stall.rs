@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
-use super::{Fault, PointTrigger, record, record_trigger};
+use super::{Fault, PointTrigger, record, record_look, record_trigger};
 use crate::env::EnvError;
-use crate::evidence::event::{At, Event, FaultStage, ProbeWhen};
+use crate::evidence::event::{At, FaultStage, ProbeWhen};
 use crate::names::ID_PATTERN;
 use crate::wait::{self, Seen, WaitError};
 
@@ -43,26 +43,20 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 #[async_trait]
 impl Fault for StallSpec {
     async fn strike(&self, held: &At, ground: &dyn Ground) -> Result<(), EnvError> {
-        record_trigger(ground, &self.id, &self.when, held);
-        ground.sample_sockets(&self.id);
-        let before = ground.probe(&self.id, ProbeWhen::Before, held).await?;
-        ground.recorder().record(Event::Probe(before));
+        record_trigger(ground, &self.id, &self.when, held).await?;
         let (held_us, ended) = until(&self.id, &self.until, held, ground).await?;
-        let after = ground.probe(&self.id, ProbeWhen::After, held).await?;
-        ground.recorder().record(Event::Probe(after));
-        let stage = FaultStage::Held {
-            process: held.process.clone(),
-            held_us,
-            until: match &ended {
-                Ok(until) => until.clone(),
-                Err(error) => error.to_string(),
-            },
-            reached: ended.is_ok(),
-        };
-        record(ground, &self.id, stage);
+        record_look(ground, &self.id, ProbeWhen::After, held).await?;
+        record(ground, &self.id, was_held(held, held_us, ended));
         ground.proceed(held);
         Ok(())
     }
+}
+
+/// What is recorded of a hold: how long, and until what was seen.
+pub(super) fn was_held(held: &At, held_us: u64, ended: Result<String, WaitError>) -> FaultStage {
+    let reached = ended.is_ok();
+    let until = ended.unwrap_or_else(|error| error.to_string());
+    FaultStage::Held { process: held.process.clone(), held_us, until, reached }
 }
 
 /// Waits for the end of a stall; gives the microseconds that it took, and what was seen.

@@ -15,11 +15,12 @@ use crate::evidence::seal::sha256_of;
 use crate::names::BrokerKind;
 use crate::suite::control::Story;
 use crate::suite::machinery;
-use crate::suite::manifest::{ClientManifest, Lack};
-use crate::suite::model::{ControlSpec, Scenario};
+use crate::suite::manifest::Lack;
+use crate::suite::model::ControlSpec;
 use crate::suite::problem::{Problem, Words, refuse_errors};
 use crate::suite::rule::Rule;
-use crate::suite::vocabulary::{check_name, concerns};
+use crate::suite::source::Route;
+use crate::suite::vocabulary::concerns;
 use crate::suite::{Loaded, validate};
 
 /// Resolves everything that was asked for.
@@ -202,22 +203,17 @@ impl Builder {
         if let Some(lack) = machinery::missing(subject.scenario) {
             return Some(lack);
         }
-        if let Some(lack) = implied(subject.scenario, broker, client) {
-            return Some(lack);
-        }
-        for (index, need) in subject.scenario.needs.iter().enumerate() {
-            let name = &need.value;
-            if !concerns(name, broker) || client.capabilities.contains(name) {
+        for (route, name) in asked(subject, broker) {
+            if !concerns(name, broker) || client.capabilities.iter().any(|own| own == name) {
                 continue;
             }
-            if let Some(lack) = client.lacks.iter().find(|lack| lack.capability == *name) {
+            if let Some(lack) = client.lacks.iter().find(|lack| lack.capability == name) {
                 return Some(lack.clone());
             }
             let message = format!(
                 "worker `{}` does not say whether {} can do `{name}`",
                 manifest.name, client.library
             );
-            let route = subject.route.key("needs").item(index);
             let problem = subject.source.problem(Rule::UndecidedCapability, &route, message);
             self.problem(problem);
         }
@@ -242,7 +238,7 @@ impl Builder {
         if let Some(control) = control {
             // What the control expects instead is nobody's declaration.
             expectations.retain(|expected| {
-                control.change.checks.iter().all(|check| check_name(check) != expected.check)
+                control.change.checks.iter().all(|check| check.name() != expected.check)
             });
             let baseline = self.baseline(place, &story.with(&control.change));
             slot.cell.subject = self.control(subject, control, spot, repetition);
@@ -308,12 +304,20 @@ impl Builder {
     }
 }
 
-/// What a handler's behaviour asks of a client that lacks it.
-fn implied(scenario: &Scenario, broker: BrokerKind, client: &ClientManifest) -> Option<Lack> {
-    let rules = scenario.workers.values().flat_map(|spec| &spec.value.handler);
-    let mut needs = rules.filter_map(|rule| rule.does.needs(broker));
-    let lacking = |need: &str| client.lacks.iter().find(|lack| lack.capability == need).cloned();
-    needs.find_map(lacking)
+/// What a scenario asks of its client, and where: what its handlers do, and what it names itself.
+fn asked<'a>(subject: &Subject<'a>, broker: BrokerKind) -> Vec<(Route, &'a str)> {
+    let scenario = subject.scenario;
+    let mut asked = Vec::new();
+    for (worker, spec) in &scenario.workers {
+        for (index, rule) in spec.value.handler.iter().enumerate() {
+            let route = subject.route.key("workers").key(worker).key("handler").item(index);
+            asked.extend(rule.does.needs(broker).map(|need| (route.key("does"), need)));
+        }
+    }
+    for (index, need) in scenario.needs.iter().enumerate() {
+        asked.push((subject.route.key("needs").item(index), need.value.as_str()));
+    }
+    asked
 }
 
 /// Eight digits that tell settings apart.

@@ -4,21 +4,31 @@
 
 use super::unit::Place;
 use super::{Expectation, KnownIssue};
-use crate::checks::{CheckSpec, PinSubject};
+use crate::checks::{CHECKS, CheckSpec, PinSubject};
 use crate::names::ServerKind;
 use crate::suite::Loaded;
-use crate::suite::deviations::{ExpectFor, KnownSpec};
+use crate::suite::deviations::{DeviationSpec, ExpectFor, KnownSpec};
 use crate::suite::model::Scenario;
+use crate::suite::pins::Globs;
 use crate::suite::problem::Problem;
 use crate::suite::rule::Rule;
 use crate::suite::source::{Route, Source};
 use crate::suite::versions::{Coverage, VersionRange};
-use crate::suite::vocabulary::{CHECKS, check_name};
+
+/// The deviations of all files, each with its globs.
+pub(super) fn of_files(loaded: &Loaded) -> Vec<(Globs, &DeviationSpec)> {
+    let deviations = loaded.deviations.iter().flat_map(|read| &read.file.deviations);
+    deviations.map(|deviation| (deviation.globs(), deviation)).collect()
+}
 
 /// Every known issue of a scenario, whatever the versions: its own, then those of the files.
-pub(super) fn declared(loaded: &Loaded, scenario: &Scenario, id: &str) -> Vec<KnownIssue> {
-    let files = loaded.deviations.iter().flat_map(|read| &read.file.deviations);
-    let files = files.filter(|deviation| deviation.names(id)).map(KnownSpec::from);
+pub(super) fn declared(
+    of_files: &[(Globs, &DeviationSpec)],
+    scenario: &Scenario,
+    id: &str,
+) -> Vec<KnownIssue> {
+    let files = of_files.iter().filter(|(globs, _)| globs.take(id));
+    let files = files.map(|(_, deviation)| KnownSpec::from(*deviation));
     scenario.known.iter().cloned().chain(files).filter_map(resolved).collect()
 }
 
@@ -41,9 +51,8 @@ pub(super) fn known(
     place: &Place,
     checks: &[CheckSpec],
 ) -> Vec<KnownIssue> {
-    let is_run = |check: &str| {
-        checks.iter().any(|spec| check_name(spec) == check) || !CHECKS.contains(&check)
-    };
+    let is_run =
+        |check: &str| checks.iter().any(|spec| spec.name() == check) || !CHECKS.contains(&check);
     let may_show = |issue: &&KnownIssue| {
         is_run(&issue.check) && coverage(place, &issue.of, &issue.versions) != Coverage::Nothing
     };
@@ -106,7 +115,7 @@ impl Entry<'_> {
     fn expected(&self, spot: &mut Spot, source: &Source, problems: &mut Vec<Problem>) {
         let mut kinds: Vec<&str> = Vec::new();
         for (n, check) in self.expect.checks.iter().enumerate() {
-            let kind = check_name(check);
+            let kind = check.name();
             let twin = spot.expectations.iter().find(|earlier| earlier.check == kind);
             if let Some(twin) = twin {
                 let message = format!("`{kind}` is expected twice on {}", spot.place.long());

@@ -5,12 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
-use globset::GlobMatcher;
-
 use super::shard::Shard;
 use crate::names::{BrokerKind, Level, ServerKind};
 use crate::suite::manifest::Manifest;
-use crate::suite::pins::{glob, is_pin};
+use crate::suite::pins::{Globs, glob, is_pin};
 use crate::suite::problem::{Problem, Words, suggest};
 use crate::suite::rule::Rule;
 use crate::suite::source::Route;
@@ -123,14 +121,14 @@ fn overrides(request: &Request, problems: &mut Vec<Problem>) -> BTreeMap<ServerK
 /// Which scenarios a profile takes; all of its globs have to match something.
 pub(super) struct Profile {
     pub(super) name: String,
-    globs: Vec<GlobMatcher>,
+    globs: Globs,
     levels: Vec<Level>,
 }
 
 impl Profile {
     pub(super) fn takes(&self, scenario: &str, level: Level) -> bool {
         let is_of_level = self.levels.is_empty() || self.levels.contains(&level);
-        is_of_level && self.globs.iter().any(|glob| glob.is_match(scenario))
+        is_of_level && self.globs.take(scenario)
     }
 }
 
@@ -155,10 +153,9 @@ pub(super) fn profile(
     problems: &mut Vec<Problem>,
 ) -> Profile {
     let Some(name) = name else {
-        let all = glob("*").into_iter().collect();
-        return Profile { name: "all".to_owned(), globs: all, levels: Vec::new() };
+        return Profile { name: "all".to_owned(), globs: Globs::of(["*"]), levels: Vec::new() };
     };
-    let mut profile = Profile { name: name.to_owned(), globs: Vec::new(), levels: Vec::new() };
+    let mut profile = Profile { name: name.to_owned(), globs: Globs::of([]), levels: Vec::new() };
     let names = || loaded.profiles.iter().map(|read| read.file.name.value.as_str());
     let Some(Read { source, file }) =
         loaded.profiles.iter().find(|read| read.file.name.value == name)
@@ -176,8 +173,8 @@ pub(super) fn profile(
             let route = Route::default().key("scenarios").item(index);
             problems.push(source.problem_with_help(Rule::UnmatchedGlob, &route, message, help));
         }
-        profile.globs.push(glob);
     }
+    profile.globs = Globs::of(file.scenarios.iter().map(|pattern| pattern.value.as_str()));
     profile.levels = file.levels.iter().flatten().map(|level| level.value).collect();
     profile
 }

@@ -30,6 +30,7 @@ pub(super) struct Subject<'a> {
 
 /// Every scenario, in the order of the files.
 pub(super) fn subjects<'a>(loaded: &'a Loaded) -> Vec<Subject<'a>> {
+    let deviations = deviation::of_files(loaded);
     let subject =
         |(Read { source, file }, index, scenario): (&'a Read<SuiteFile>, _, &'a Scenario)| {
             let phases = scenario.phases.iter().map(|phase| phase.value.clone()).collect();
@@ -39,7 +40,7 @@ pub(super) fn subjects<'a>(loaded: &'a Loaded) -> Vec<Subject<'a>> {
                 suite: file,
                 scenario,
                 route: Route::default().key("scenarios").item(index),
-                known: deviation::declared(loaded, scenario, &id),
+                known: deviation::declared(&deviations, scenario, &id),
                 id,
                 frame: Frame {
                     workload: scenario.workload.clone(),

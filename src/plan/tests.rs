@@ -303,6 +303,12 @@ fn a_lacking_capability_makes_the_cell_unsupported_and_runs_nothing() {
     silent.manifests[0].clients.values_mut().for_each(|client| client.lacks.clear());
     let problems = build(&load(&["fixtures/suites/valid"]), &silent).unwrap_err();
     assert!(problems[0].message.contains("does not say whether"), "{}", problems[0]);
+    // So is one that is silent about what a handler does, whether the scenario names it or not.
+    let pulsar = silent.manifests[0].clients.get_mut(&BrokerKind::Pulsar).unwrap();
+    pulsar.capabilities.retain(|capability| capability != "retry_topic");
+    let problems = build(&load(&["fixtures/suites/valid"]), &silent).unwrap_err();
+    let asked = problems.iter().find(|p| p.message.contains("`retry_topic`")).unwrap();
+    assert!(asked.rendered.contains("reconsume_later: 20 ms"), "{asked}");
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn backoff_wait(
     workload: &Workload,
 ) -> Option<ComputedWait> {
     let letter = spec.dead_letter.as_ref()?;
-    if spec.role != Role::Consumer {
+    if spec.role != Role::Consumer || spec.handler.is_empty() {
         return None;
     }
     let given = spec.options.get(&broker).and_then(|options| options.get("attempt_backoff_ms"));
@@ -123,8 +123,10 @@ fn backoff_wait(
     };
     let last = *list.last()?;
     let most = u64::from(letter.max_deliveries.saturating_sub(1));
+    // What a list leaves open is its last wait again.
     let each = |failures: u64| -> u64 {
-        (0..failures as usize).map(|n| list.get(n).copied().unwrap_or(last)).sum()
+        let listed: u64 = list.iter().take(failures as usize).sum();
+        listed + last * failures.saturating_sub(list.len() as u64)
     };
     let ms = (1..=workload.events).map(|event| each(failures(spec, event, workload, most))).sum();
     (ms > 0).then(|| ComputedWait { what: format!("backoff of {name} on failing events"), ms })
@@ -147,6 +149,9 @@ fn slow_wait(
     broker: BrokerKind,
     workload: &Workload,
 ) -> Option<ComputedWait> {
+    if spec.handler.is_empty() {
+        return None;
+    }
     let limit = option_ms(spec, broker, ack_timeout_option(broker));
     let slow = |event: u32| match rules_of(&spec.handler, event, workload).next()?.does {
         Behaviour::Slow(time) => time.ms(limit),

@@ -12,7 +12,8 @@ use crate::evidence::event::{At, Attested, AttestedSubject, CallResult, Event, E
 use crate::faults::ground::Ground;
 use crate::faults::{EventRef, FaultSpec};
 use crate::names::{BrokerKind, CallOutcome, Cause, Grade, Operation, Point};
-use crate::suite::handler::{Behaviour, CRASH_CODE};
+use crate::suite::handler::CRASH_CODE;
+use crate::suite::model::WorkerSpec;
 use crate::workers::live::Said;
 use crate::workers::protocol::{FromWorker, LoadedClient, PROTOCOL_VERSION};
 
@@ -59,7 +60,8 @@ fn process_ended(stage: &Stage, process: Process, exit: Exit) {
     let event = Event::WorkerExited { process: process.clone(), exit, signalled_by_us };
     stage.recorder.record(event);
     stage.board.note_ended(process.clone(), exit);
-    let was_to_crash = exit == Exit::Code(CRASH_CODE) && may_crash(stage, &process);
+    let spec = stage.unit.workers.get(stage.spec_name(&process));
+    let was_to_crash = exit == Exit::Code(CRASH_CODE) && spec.is_some_and(WorkerSpec::may_crash);
     if exit == Exit::Code(0) || signalled_by_us.is_some() || was_to_crash {
         return;
     }
@@ -69,12 +71,6 @@ fn process_ended(stage: &Stage, process: Process, exit: Exit) {
     stage.recorder.record(Event::WorkerMisbehaved { process, what, log_tail });
     let cause = if exit == Exit::Signal(9) { Cause::Oom } else { Cause::RunnerError };
     trouble(stage, cause, "worker", detail);
-}
-
-/// Whether a rule of its handler lets this worker end itself.
-fn may_crash(stage: &Stage, process: &Process) -> bool {
-    let spec = stage.unit.workers.get(stage.spec_name(process));
-    spec.is_some_and(|spec| spec.handler.iter().any(|rule| rule.does == Behaviour::Crash))
 }
 
 /// Records that the evidence is not complete, and ends the story early.

@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 
 use super::model::{Change, Presence, Scenario, Topology, WorkerSpec};
-use super::vocabulary::check_name;
 use crate::checks::CheckSpec;
 use crate::faults::FaultSpec;
 use crate::faults::withhold::Piece;
@@ -38,8 +37,9 @@ impl Story {
         for (name, changed) in &change.workers {
             if let Some(worker) = self.workers.get_mut(name) {
                 worker.pattern = changed.pattern.clone().or(worker.pattern.take());
-                worker.handler =
-                    changed.handler.clone().unwrap_or(std::mem::take(&mut worker.handler));
+                if let Some(handler) = &changed.handler {
+                    worker.handler = handler.clone();
+                }
                 if let (Some(wanted), Some(letter)) =
                     (changed.on_dead_letter_failure, &mut worker.dead_letter)
                 {
@@ -57,8 +57,8 @@ impl Story {
 
     /// The story with other expectations: they replace the checks of the same kind.
     pub fn expecting(mut self, checks: &[CheckSpec]) -> Self {
-        let replaced: Vec<&str> = checks.iter().map(check_name).collect();
-        self.checks.retain(|check| !replaced.contains(&check_name(check)));
+        let replaced: Vec<&str> = checks.iter().map(CheckSpec::name).collect();
+        self.checks.retain(|check| !replaced.contains(&check.name()));
         self.checks.extend(checks.iter().cloned());
         self
     }

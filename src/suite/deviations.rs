@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::checks::{CheckSpec, PinSubject};
 use crate::names::{ServerKind, wire_name};
-use crate::suite::pins::glob;
+use crate::suite::pins::Globs;
 use crate::suite::schema::{RuleName, Scalar, URL_PATTERN};
 
 /// A file of deviations, beside the suites that they are about.
@@ -138,10 +138,9 @@ impl From<&DeviationSpec> for KnownSpec {
 }
 
 impl DeviationSpec {
-    /// Whether one of its globs matches this `property/scenario`.
-    pub fn names(&self, scenario: &str) -> bool {
-        let globs = self.scenarios.iter().filter_map(|pattern| glob(pattern).ok());
-        globs.into_iter().any(|glob| glob.is_match(scenario))
+    /// Its globs over `property/scenario`.
+    pub fn globs(&self) -> Globs {
+        Globs::of(self.scenarios.iter().map(String::as_str))
     }
 }
 

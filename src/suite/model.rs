@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use super::handler::HandlerRule;
+use super::handler::{Behaviour, HandlerRule};
 use super::schema::{CapabilityName, CheckName, ClauseId, Id, Keyed, PatternName, Scalar};
 use crate::checks::CheckSpec;
 use crate::faults::stall::StallEnd;
@@ -279,6 +279,13 @@ pub struct WorkerSpec {
 
 fn one() -> u32 {
     1
+}
+
+impl WorkerSpec {
+    /// Whether a rule of its handler lets a process of it end itself.
+    pub fn may_crash(&self) -> bool {
+        self.handler.iter().any(|rule| rule.does == Behaviour::Crash)
+    }
 }
 
 /// How a consumer gets rid of what it cannot handle.

@@ -80,6 +80,22 @@ pub fn is_pin(text: &str) -> bool {
         && suffix.is_none_or(word)
 }
 
+/// Globs of which one at least has to match.
+#[derive(Debug, Clone)]
+pub struct Globs(Vec<GlobMatcher>);
+
+impl Globs {
+    /// Those of the patterns that are globs; the others are problems of their file.
+    pub fn of<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(patterns.into_iter().filter_map(|pattern| glob(pattern).ok()).collect())
+    }
+
+    /// Whether one of them matches.
+    pub fn take(&self, id: &str) -> bool {
+        self.0.iter().any(|glob| glob.is_match(id))
+    }
+}
+
 /// A glob over scenario or cell ids; `*` crosses `/`, so that `*` means all.
 ///
 /// # Errors

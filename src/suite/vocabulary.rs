@@ -1,4 +1,4 @@
-//! Words that suites may use and that no Rust type lists: patterns, capabilities, clauses, checks.
+//! Words that suites may use and that no Rust type lists: patterns, capabilities, clauses.
 //! It takes nothing and gives tables, so that a new word is one line here.
 //! It must never hold a rule: what a word means is known by workers, checks and the contract.
 
@@ -73,48 +73,6 @@ pub const CLAUSES: &[&str] = &[
     "CON-8", "DLT-1", "DLT-2", "DLT-3", "SNP-1", "SNP-2", "SNP-3",
 ];
 
-/// Wire names of the checks, as YAML and `caught_by` spell them.
-pub const CHECKS: &[&str] = &[
-    "effects",
-    "deliveries",
-    "drained",
-    "conserved",
-    "dead_letters",
-    "unretained",
-    "overlap",
-    "not_advanced",
-    "redrive_known",
-    "within_limit",
-    "messages",
-    "confirmed",
-    "redelivery_counts",
-    "gaps",
-    "not_redelivered",
-    "order",
-];
-
-/// The wire name of a check's spec.
-pub fn check_name(spec: &CheckSpec) -> &'static str {
-    match spec {
-        CheckSpec::Effects(_) => "effects",
-        CheckSpec::Deliveries(_) => "deliveries",
-        CheckSpec::Drained(_) => "drained",
-        CheckSpec::Conserved(_) => "conserved",
-        CheckSpec::DeadLetters(_) => "dead_letters",
-        CheckSpec::Unretained(_) => "unretained",
-        CheckSpec::Overlap(_) => "overlap",
-        CheckSpec::NotAdvanced(_) => "not_advanced",
-        CheckSpec::RedriveKnown(_) => "redrive_known",
-        CheckSpec::WithinLimit(_) => "within_limit",
-        CheckSpec::Messages(_) => "messages",
-        CheckSpec::Confirmed(_) => "confirmed",
-        CheckSpec::RedeliveryCounts(_) => "redelivery_counts",
-        CheckSpec::Gaps(_) => "gaps",
-        CheckSpec::NotRedelivered(_) => "not_redelivered",
-        CheckSpec::Order(_) => "order",
-    }
-}
-
 /// The events that a check is about, where it says so.
 pub fn check_events(spec: &CheckSpec) -> Option<EventSet> {
     match spec {
@@ -170,17 +128,4 @@ pub fn is_word(text: &str) -> bool {
 pub fn is_url(text: &str) -> bool {
     let place = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     place.is_some_and(|place| !place.is_empty() && !text.contains(char::is_whitespace))
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    #[test]
-    fn the_list_of_checks_is_the_one_that_yaml_takes() {
-        let error = serde_json::from_str::<CheckSpec>("\"?\"").unwrap_err().to_string();
-        let taken: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
-        assert_eq!(taken, CHECKS);
-    }
 }

@@ -12,8 +12,7 @@ use crate::evidence::History;
 use crate::evidence::event::{AttestedSubject, Event, Exit, FaultStage, Process, SettleStep};
 use crate::names::Cause;
 use crate::plan::Unit;
-use crate::suite::handler::{Behaviour, CRASH_CODE};
-use crate::suite::model::WorkerSpec;
+use crate::suite::handler::CRASH_CODE;
 
 /// Something that keeps a unit from being decided, and in which closed class.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -245,9 +244,11 @@ fn containers(history: &History) -> Vec<Problem> {
 
 /// Whether a rule of its handler lets this process end itself, with the code that says so.
 fn may_crash(unit: &Unit, process: &Process, exit: &Exit) -> bool {
-    let crashes = |spec: &WorkerSpec| spec.handler.iter().any(|r| r.does == Behaviour::Crash);
     *exit == Exit::Code(CRASH_CODE)
-        && unit.workers.iter().any(|(n, spec)| is_process_of(&process.worker, n) && crashes(spec))
+        && unit
+            .workers
+            .iter()
+            .any(|(n, spec)| is_process_of(&process.worker, n) && spec.may_crash())
 }
 
 fn processes(unit: &Unit, history: &History) -> Vec<Problem> {

@@ -9,12 +9,11 @@ use std::process::Command;
 use ackproof::cli::init;
 use ackproof::cli::validate::{MessageFormat, rules, validate};
 use ackproof::names::BrokerKind;
-use ackproof::plan::{self, Request, Subjects};
-use ackproof::suite::manifest::{self, Manifest};
+use ackproof::plan::{self, Request};
 use ackproof::suite::rule::{Rule, Severity};
 use ackproof::suite::{self, Loaded};
 
-use super::{INVALID, VALID, compare, fixtures};
+use super::{INVALID, VALID, compare, fixtures, request, worker};
 
 const REQUESTS: &str = "fixtures/suites/requests.txt";
 
@@ -79,24 +78,8 @@ fn problems_stand_in_the_order_of_their_places() {
     }
 }
 
-fn request(worker: &Manifest) -> Request {
-    Request {
-        profile: None,
-        sets: vec!["new".to_owned()],
-        overrides: Vec::new(),
-        filters: Vec::new(),
-        subjects: Subjects::Scenarios,
-        seed: 1,
-        repeat: std::num::NonZeroU32::MIN,
-        shard: None,
-        without: Vec::new(),
-        manifests: vec![worker.clone()],
-    }
-}
-
 fn asked(loaded: &Loaded, change: impl FnOnce(&mut Request)) -> String {
-    let worker = manifest::load(Path::new(&format!("{VALID}/worker.yaml"))).unwrap();
-    let mut request = request(&worker);
+    let mut request = request(&["new"], vec![worker()]);
     change(&mut request);
     let problems = plan::build(loaded, &request).unwrap_err();
     problems.iter().map(|problem| format!("{problem}\n\n")).collect()

@@ -9,6 +9,7 @@ type Paths = &'static [&'static str];
 const CHECK_DATA: Paths = &[
     "checks::AlwaysOn",
     "checks::Bound",
+    "checks::CHECKS",
     "checks::CheckSpec",
     "checks::Finding*",
     "checks::Pin*",

@@ -11,7 +11,6 @@ use crate::suite::model::{DeadLetterMode, Presence, SubscriptionType, WorkerSpec
 use crate::suite::problem::Words;
 use crate::suite::rule::Rule;
 use crate::suite::scene::Scene;
-use crate::suite::vocabulary::check_name;
 
 pub(super) fn lint(scene: &mut Scene) {
     policies(scene);
@@ -44,7 +43,7 @@ fn policies(scene: &mut Scene) {
         CheckSpec::Unretained(_) | CheckSpec::RedriveKnown(_) => true,
         _ => false,
     });
-    let Some(wants) = wants.map(check_name) else { return };
+    let Some(wants) = wants.map(CheckSpec::name) else { return };
     let mut ineffective: Vec<(&String, &str, &str)> = Vec::new();
     let mut is_effective = false;
     for (name, spec) in scene.consumers() {

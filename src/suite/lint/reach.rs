@@ -12,7 +12,7 @@ use crate::suite::problem::Words;
 use crate::suite::rule::Rule;
 use crate::suite::scene::Scene;
 use crate::suite::validate::faults::kind;
-use crate::suite::vocabulary::{check_events, check_name};
+use crate::suite::vocabulary::check_events;
 
 pub(super) fn lint(scene: &mut Scene) {
     let (faults, checks) = (scene.at("faults"), scene.at("checks"));
@@ -30,7 +30,7 @@ pub(super) fn lint(scene: &mut Scene) {
     }
     for (index, check) in scenario.checks.iter().enumerate() {
         let check = &check.value;
-        let name = check_name(check);
+        let name = check.name();
         let is_named = scenario.controls.iter().any(|control| control.value.caught_by == name);
         let is_reached = scenario.faults.iter().any(|fault| reads(scene, check, &fault.value));
         if !is_named && !is_reached && !input_reaches(scene, check) {

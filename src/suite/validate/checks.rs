@@ -15,7 +15,7 @@ use crate::suite::problem::suggest;
 use crate::suite::rule::Rule;
 use crate::suite::scene::Scene;
 use crate::suite::source::Route;
-use crate::suite::vocabulary::{ack_timeout_option, check_events, check_name};
+use crate::suite::vocabulary::{ack_timeout_option, check_events};
 
 pub(super) fn validate(scene: &mut Scene) {
     let checks = scene.at("checks");
@@ -24,7 +24,7 @@ pub(super) fn validate(scene: &mut Scene) {
         scene.report(Rule::NoCheck, &checks, message);
     }
     for (index, check) in scene.scenario.checks.iter().enumerate() {
-        let route = checks.item(index).key(check_name(&check.value));
+        let route = checks.item(index).key(check.value.name());
         one(scene, &route, &check.value);
     }
     let shows_loss =

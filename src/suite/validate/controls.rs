@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{checks, faults, handler, workers};
+use crate::checks::{CHECKS, CheckSpec};
 use crate::faults::FaultSpec;
 use crate::suite::control::Story;
 use crate::suite::model::{Change, ControlSpec, Defect};
@@ -12,7 +13,6 @@ use crate::suite::problem::suggest;
 use crate::suite::rule::Rule;
 use crate::suite::scene::Scene;
 use crate::suite::source::Route;
-use crate::suite::vocabulary::{CHECKS, check_name};
 
 pub(super) fn validate(scene: &mut Scene) {
     let controls = scene.at("controls");
@@ -53,7 +53,7 @@ fn one(scene: &mut Scene, route: &Route, control: &ControlSpec) {
     changed_workers(scene, &change.key("workers"), &control.change);
     changed_faults(scene, &change.key("faults"), &control.change);
     for (index, check) in control.change.checks.iter().enumerate() {
-        let route = change.key("checks").item(index).key(check_name(check));
+        let route = change.key("checks").item(index).key(check.name());
         checks::one(scene, &route, check);
     }
     let before = Story::of(scene.scenario);
@@ -93,8 +93,8 @@ fn caught_by(scene: &mut Scene, route: &Route, control: &ControlSpec, after: &St
             help,
         );
     }
-    if !after.checks.is_empty() && !after.checks.iter().any(|check| check_name(check) == name) {
-        let runs: Vec<&str> = after.checks.iter().map(check_name).collect();
+    if !after.checks.is_empty() && !after.checks.iter().any(|check| check.name() == name) {
+        let runs: Vec<&str> = after.checks.iter().map(CheckSpec::name).collect();
         let message = format!("this scenario does not run the check `{name}`");
         scene.report_with_help(
             Rule::CheckNotRun,

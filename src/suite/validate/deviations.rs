@@ -4,7 +4,7 @@
 
 use jiff::civil::Date;
 
-use crate::checks::{PinSubject, check_names};
+use crate::checks::{CHECKS, CheckSpec, PinSubject, check_names};
 use crate::names::{BrokerKind, ServerKind};
 use crate::suite::deviations::{DeviationSpec, KnownSpec};
 use crate::suite::model::Scenario;
@@ -14,7 +14,7 @@ use crate::suite::rule::Rule;
 use crate::suite::scene::Scene;
 use crate::suite::source::{Route, Source};
 use crate::suite::versions::{BadRange, Coverage, RANGE_HELP, VersionRange};
-use crate::suite::vocabulary::{CHECKS, check_name, is_url, is_word};
+use crate::suite::vocabulary::{is_url, is_word};
 use crate::suite::{Loaded, scenario_id};
 
 /// The rule whose violation makes evidence invalid: it says nothing about a guarantee.
@@ -121,9 +121,10 @@ fn scenarios(spot: &Spot, deviation: &DeviationSpec, loaded: &Loaded, problems: 
             Ok(_) => {}
         }
     }
+    let globs = deviation.globs();
     let named: Vec<&Scenario> = loaded
         .scenarios()
-        .filter(|(read, _, scenario)| deviation.names(&scenario_id(&read.file, scenario)))
+        .filter(|(read, _, scenario)| globs.take(&scenario_id(&read.file, scenario)))
         .map(|(_, _, scenario)| scenario)
         .collect();
     if named.is_empty() {
@@ -254,6 +255,13 @@ fn ranges(loaded: &Loaded) -> Vec<(Spot<'_>, Option<PinSubject>, &str)> {
 
 /// Two entries about the same check in the same versions of the same thing.
 pub(super) fn duplicates(loaded: &Loaded, problems: &mut Vec<Problem>) {
+    let mut of_files = Vec::new();
+    for file in &loaded.deviations {
+        for (n, deviation) in file.file.deviations.iter().take(MOST_DEVIATIONS).enumerate() {
+            let route = Route::default().key("deviations").item(n);
+            of_files.push((deviation.globs(), &file.source, route, deviation));
+        }
+    }
     for (read, index, scenario) in loaded.scenarios() {
         let id = scenario_id(&read.file, scenario);
         let route = Route::default().key("scenarios").item(index).key("known");
@@ -262,14 +270,8 @@ pub(super) fn duplicates(loaded: &Loaded, problems: &mut Vec<Problem>) {
                 (Spot { source: &read.source, route: route.item(n) }, known.clone())
             });
         let mut seen: Vec<(Spot, KnownSpec)> = own.collect();
-        for file in &loaded.deviations {
-            for (n, deviation) in file.file.deviations.iter().take(MOST_DEVIATIONS).enumerate() {
-                if deviation.names(&id) {
-                    let route = Route::default().key("deviations").item(n);
-                    let spot = Spot { source: &file.source, route };
-                    seen.push((spot, deviation.into()));
-                }
-            }
+        for (_, source, route, deviation) in of_files.iter().filter(|(g, ..)| g.take(&id)) {
+            seen.push((Spot { source, route: route.clone() }, (*deviation).into()));
         }
         for (at, (spot, known)) in seen.iter().enumerate() {
             let twin = seen[..at].iter().find(|(_, earlier)| is_twin(earlier, known));
@@ -303,12 +305,12 @@ fn names_a_rule(check: &str) -> bool {
 fn runs(scenario: &Scenario, check: &str) -> bool {
     let replaced = scenario.expect_for.iter().flat_map(|expect| &expect.checks);
     let checks = scenario.checks.iter().map(|check| &check.value).chain(replaced);
-    let mut names = checks.map(check_name);
+    let mut names = checks.map(CheckSpec::name);
     names.any(|name| name == check) || !CHECKS.contains(&check)
 }
 
 fn checks_of(scenario: &Scenario) -> Vec<&'static str> {
-    scenario.checks.iter().map(|check| check_name(&check.value)).collect()
+    scenario.checks.iter().map(|check| check.value.name()).collect()
 }
 
 /// Every scenario has a database behind it; brokers are what it names.

@@ -10,7 +10,6 @@ use crate::suite::deviations::ExpectFor;
 use crate::suite::rule::Rule;
 use crate::suite::scene::Scene;
 use crate::suite::versions::VersionRange;
-use crate::suite::vocabulary::check_name;
 
 pub(super) fn validate(scene: &mut Scene) {
     let entries = scene.at("expect_for");
@@ -29,7 +28,7 @@ pub(super) fn validate(scene: &mut Scene) {
             );
         }
         for (n, check) in expect.checks.iter().enumerate() {
-            let route = route.key("checks").item(n).key(check_name(check));
+            let route = route.key("checks").item(n).key(check.name());
             checks::one(scene, &route, check);
             if matches!(check, CheckSpec::Unretained(_)) && !scene.scenario.hazard {
                 let message = "an expected loss, and the scenario is no hazard";
@@ -85,8 +84,8 @@ fn once(scene: &mut Scene, index: usize, expect: &ExpectFor) {
         }
         let first = Spot { source: scene.source, route: entries.item(earlier).key("versions") };
         for (n, check) in expect.checks.iter().enumerate() {
-            let name = check_name(check);
-            if other.checks.iter().any(|check| check_name(check) == name) {
+            let name = check.name();
+            if other.checks.iter().any(|check| check.name() == name) {
                 let route = entries.item(index).key("checks").item(n).key(name);
                 let message = format!("`{name}` is expected twice for some versions");
                 let help = format!("the other range is at {}: make them exclude", first.place());
