@@ -106,7 +106,7 @@ fn the_table_of_a_plan_names_what_is_known_and_what_is_expected_by_version() {
 
 #[test]
 fn valid_files_have_no_problems() {
-    for folder in [VALID, "suites"] {
+    for folder in [VALID, "suites", "fixtures/suites/behaviours"] {
         let validation = validate(&[folder]);
         assert!(validation.problems.is_empty(), "{}", validation.text());
         assert!(validation.scenarios > 0);

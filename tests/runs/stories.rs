@@ -130,3 +130,9 @@ fn the_first_suite_that_init_writes_is_green() {
         expect_green(&run(&["run", &dir]), 1);
     }
 }
+
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn handlers_do_what_they_are_told() {
+    expect_green(&run(&["run", "fixtures/suites/behaviours"]), 6);
+}

@@ -168,14 +168,14 @@ impl<'a> Moment<'_, 'a> {
             .then(|| "no redriver was started by then".to_owned())
     }
 
-    /// Producers end when all is published; others only by a signal.
+    /// Producers end when all is published; others by a signal, or by a handler that crashes.
     fn goes_on(&self, name: &str) -> Why {
         let spec = self.scene.worker(name)?;
         let dies = self.faults().any(|fault| match fault {
             FaultSpec::Kill(kill) => kill.when.worker == name && kill.then == AfterKill::StayDead,
             _ => false,
         });
-        let ends = publishes(spec.role) || dies && spec.count == 1;
+        let ends = publishes(spec.role) || (dies || spec.may_crash()) && spec.count == 1;
         (!ends).then(|| format!("a {} goes on until it is stopped", spec.role))
     }
 
