@@ -22,6 +22,7 @@ mod judgement;
 mod known;
 mod landing;
 mod numbers;
+mod rate;
 mod validity;
 
 pub use judgement::{fails, judge};
@@ -169,11 +170,31 @@ pub struct CellReport {
     pub known: Vec<KnownReport>,
     /// Checks that were declared for these versions, in the place of the scenario's own.
     pub expectations: Vec<ExpectationReport>,
+    /// How often the story held, where it was told several times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateReport>,
     /// What the configured timers forced, in milliseconds.
     pub waits: Vec<(String, u64)>,
     pub histories: Vec<HistoryRef>,
     /// The command that runs this cell again.
     pub reproduce: String,
+}
+
+/// A story that was told several times: what its runs came to, and what that proves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateReport {
+    pub runs: u32,
+    /// Runs in which every check holds.
+    pub held: u32,
+    /// Runs in which a check is violated; the rest was not decided.
+    pub broken: u32,
+    pub at_least: u32,
+    /// With 95 percent confidence the story holds at least this often, in thousandths of all runs
+    /// (one-sided Clopper-Pearson bound, rounded down).
+    pub proven_per_mille: u32,
+    /// The run that counts, deliveries and findings of the cell are from.
+    pub shown: String,
 }
 
 /// The three closing questions: may it be lost, doubled, reordered? Events that were.

@@ -11,6 +11,8 @@ mod world;
 mod known;
 #[path = "verdicts/numbers.rs"]
 mod numbers;
+#[path = "verdicts/rate.rs"]
+mod rate;
 #[path = "verdicts/receipts.rs"]
 mod receipts;
 #[path = "verdicts/validity.rs"]

@@ -58,13 +58,12 @@ impl FirstFailure {
         seen.ended.insert(unit.to_owned());
         if seen.failed.is_none() {
             let decided = self.plan.cells.iter().filter(|cell| {
-                (cell.subject == unit || cell.baseline == unit)
-                    && seen.ended.contains(&cell.subject)
-                    && seen.ended.contains(&cell.baseline)
+                let mut needed = cell.subjects().chain([&cell.baseline]);
+                needed.clone().any(|id| id == unit) && needed.all(|id| seen.ended.contains(id))
             });
             let mut histories = BTreeMap::new();
             let failed = decided.into_iter().find(|cell| {
-                for unit in [&cell.subject, &cell.baseline] {
+                for unit in cell.subjects().chain([&cell.baseline]) {
                     let read = || {
                         let path = self.out.join(format!("histories/{unit}.ndjson"));
                         History::read(&path).map_err(|error| error.to_string())

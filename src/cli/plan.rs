@@ -65,9 +65,12 @@ fn cells(plan: &Plan, text: &mut String) {
                 format!("{pins}{values}; controls: {}", ids.join(", "))
             }
         };
+        let rate = cell.rate.as_ref().map(|rate| {
+            format!("; {} runs, at least {} must hold", rate.others.len() + 1, rate.at_least)
+        });
         let known = cell.known.iter().map(|issue| format!("; known: {}", issue.check));
         let expected = cell.expectations.iter().map(|e| format!("; by version: {}", e.check));
-        let more: String = known.chain(expected).collect();
+        let more: String = rate.into_iter().chain(known).chain(expected).collect();
         let _ = writeln!(text, "  {:width$}  {note}{more}", cell.id);
     }
 }

@@ -10,7 +10,7 @@ use super::request::{self, PinSet, Profile, Request, Without};
 use super::shard::{self, Shard};
 use super::slot::{Slot, Subject, controls, slots, subjects};
 use super::unit::{Frame, Place, unit};
-use super::{ControlRef, LeftOut, PLAN_VERSION, Plan, Unit, UnitKind, baseline};
+use super::{ControlRef, LeftOut, PLAN_VERSION, Plan, Rate, Unit, UnitKind, baseline};
 use crate::evidence::seal::sha256_of;
 use crate::names::BrokerKind;
 use crate::suite::control::Story;
@@ -18,6 +18,7 @@ use crate::suite::machinery;
 use crate::suite::manifest::Lack;
 use crate::suite::model::ControlSpec;
 use crate::suite::problem::{Problem, Words, refuse_errors};
+use crate::suite::repeat::RepeatSpec;
 use crate::suite::rule::Rule;
 use crate::suite::source::Route;
 use crate::suite::vocabulary::concerns;
@@ -249,7 +250,7 @@ impl Builder {
         let known = deviation::known(&subject.known, place, &story.checks);
         let baseline = self.baseline(place, &story);
         let id = format!("{}{repetition}", unit_id(subject, place));
-        self.add(id.clone(), UnitKind::Subject, place, story, &subject.frame);
+        let rate = self.runs(subject, place, &id, &story);
         let mut references = Vec::new();
         for control in controls(subject.scenario, place.broker) {
             references.push(ControlRef {
@@ -260,11 +261,32 @@ impl Builder {
                 strikes: control.strikes,
             });
         }
+        slot.cell.rate = rate;
         slot.cell.known = known;
         slot.cell.expectations = expectations;
         slot.cell.subject = id;
         slot.cell.baseline = baseline;
         slot.cell.controls = references;
+    }
+
+    /// The subject's unit, and the others where the story is told several times.
+    fn runs(
+        &mut self,
+        subject: &Subject<'_>,
+        place: &Place,
+        id: &str,
+        story: &Story,
+    ) -> Option<Rate> {
+        let repeat = subject.scenario.repeat;
+        let seed = repeat.and_then(|repeat| repeat.seed).unwrap_or(self.plan.seed);
+        let mut add = |id: String| {
+            self.add_with(seed, id, UnitKind::Subject, place, story.clone(), &subject.frame);
+        };
+        add(id.to_owned());
+        let RepeatSpec { runs, at_least, .. } = repeat?;
+        let others: Vec<String> = (2..=runs).map(|run| format!("{id}+run-{run}")).collect();
+        others.iter().cloned().for_each(add);
+        Some(Rate { others, at_least })
     }
 
     fn control(
@@ -297,8 +319,20 @@ impl Builder {
     }
 
     fn add(&mut self, id: String, kind: UnitKind, place: &Place, story: Story, frame: &Frame) {
+        self.add_with(self.plan.seed, id, kind, place, story, frame);
+    }
+
+    fn add_with(
+        &mut self,
+        seed: u64,
+        id: String,
+        kind: UnitKind,
+        place: &Place,
+        story: Story,
+        frame: &Frame,
+    ) {
         if self.known.insert(id.clone()) {
-            let unit: Unit = unit(id, kind, place, self.plan.seed, story, frame);
+            let unit: Unit = unit(id, kind, place, seed, story, frame);
             self.plan.units.push(unit);
         }
     }

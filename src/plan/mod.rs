@@ -60,7 +60,7 @@ impl Plan {
         self.cells.retain(|cell| cells.contains(&cell.id));
         let mut needed = BTreeSet::new();
         for cell in &self.cells {
-            needed.extend([&cell.subject, &cell.baseline]);
+            needed.extend(cell.subjects().chain([&cell.baseline]));
             needed.extend(cell.controls.iter().map(|control| &control.unit));
         }
         self.units.retain(|unit| needed.contains(&unit.id));
@@ -106,6 +106,9 @@ pub struct Cell {
     pub dead_letter_mode: Option<String>,
     /// Unit with the real worker.
     pub subject: String,
+    /// The story is told more than once, and judged as a rate; not so for most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
     pub controls: Vec<ControlRef>,
     /// Unit without any fault on the same server and client.
     pub baseline: String,
@@ -117,6 +120,24 @@ pub struct Cell {
     pub known: Vec<KnownIssue>,
     /// Which of the subject's checks are the ones for these versions.
     pub expectations: Vec<Expectation>,
+}
+
+impl Cell {
+    /// The units with the real worker, in the order of their runs.
+    pub fn subjects(&self) -> impl Iterator<Item = &String> + Clone {
+        let others = self.rate.iter().flat_map(|rate| &rate.others);
+        std::iter::once(&self.subject).chain(others)
+    }
+}
+
+/// What a story that is told several times comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// The units beside the subject that tell the same story, each with a seed of its own.
+    pub others: Vec<String>,
+    /// In how many of all of them every check must hold.
+    pub at_least: u32,
 }
 
 /// A deviation that everybody knows about.

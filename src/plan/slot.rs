@@ -193,6 +193,7 @@ fn frame_of_cell(
         pattern: pattern(&story),
         dead_letter_mode: letters.map(|letter| wire_name(&letter.mode)),
         subject: String::new(),
+        rate: None,
         controls: Vec::new(),
         baseline: String::new(),
         unsupported: None,

@@ -172,7 +172,7 @@ fn every_reference_of_a_cell_leads_to_a_unit_and_every_unit_is_referred_to() {
     let mut used = BTreeSet::new();
     for cell in &plan.cells {
         assert!(!cell.controls.is_empty(), "{}", cell.id);
-        used.extend([cell.subject.as_str(), cell.baseline.as_str()]);
+        used.extend(cell.subjects().chain([&cell.baseline]).map(String::as_str));
         used.extend(cell.controls.iter().map(|control| control.unit.as_str()));
     }
     assert_eq!(ids, used);

@@ -13,7 +13,7 @@ use crate::suite::manifest::Lack;
 use crate::suite::model::Defect;
 use crate::verdict::{
     Ages, CellReport, ControlReport, Counts, ExpectationReport, FaultReport, HistoryRef, Host,
-    KnownReport, Marks, REPORT_VERSION, RunReport, ServerRun, Summary,
+    KnownReport, Marks, REPORT_VERSION, RateReport, RunReport, ServerRun, Summary,
 };
 
 /// The whole document.
@@ -85,6 +85,8 @@ pub struct CellPart {
     pub controls: Vec<ControlPart>,
     pub known: Vec<KnownReport>,
     pub expectations: Vec<ExpectationReport>,
+    /// Null where the story was told once.
+    pub rate: Option<RateReport>,
     pub waits: Vec<WaitPart>,
     pub histories: Vec<HistoryRef>,
     pub reproduce: String,
@@ -246,6 +248,7 @@ fn cell_part(cell: &CellReport, servers: &[ServerRun]) -> CellPart {
         controls: cell.controls.iter().map(control_part).collect(),
         known: cell.known.clone(),
         expectations: cell.expectations.clone(),
+        rate: cell.rate.clone(),
         waits: cell.waits.iter().map(wait_part).collect(),
         histories: cell.histories.clone(),
         reproduce: cell.reproduce.clone(),

@@ -135,6 +135,9 @@ fn properties(cell: &CellReport) -> Vec<(String, String)> {
         let name = format!("expectation.{}", expected.check);
         all.push((name, story::expectation(expected)));
     }
+    if let Some(rate) = &cell.rate {
+        all.push(named("rate", format!("{}/{}", rate.held, rate.runs)));
+    }
     if let Some(hazard) = &cell.hazard_shown {
         all.push(named("hazard", hazard.clone()));
     }

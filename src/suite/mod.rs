@@ -15,6 +15,7 @@ pub mod model;
 pub(crate) mod parse;
 pub mod pins;
 pub mod problem;
+pub mod repeat;
 pub mod rule;
 mod scene;
 pub mod schema;

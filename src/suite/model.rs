@@ -16,6 +16,7 @@ use crate::faults::{EventRef, FaultSpec};
 use crate::names::{BrokerKind, EventSet, Level, Point, Role};
 use crate::suite::compose::{Combination, FragmentsFile};
 use crate::suite::deviations::{ExpectFor, KnownSpec};
+use crate::suite::repeat::RepeatSpec;
 
 /// A suite file: scenarios about one property.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -90,6 +91,9 @@ pub struct Scenario {
     pub checks: Vec<Spanned<CheckSpec>>,
     /// When the unit is given up.
     pub limits: Limits,
+    /// How often the story is told, and in how many of the runs it must hold; once if left out.
+    #[serde(default)]
+    pub repeat: Option<RepeatSpec>,
     /// A hazard scenario shows an expected loss; it passes as *hazard shown*.
     #[serde(default)]
     pub hazard: bool,

@@ -9,8 +9,9 @@ use super::control::control;
 use super::judged::{Judged, Standing};
 use super::known::{Known, expectations};
 use super::numbers::{ages, counts, marks};
+use super::rate::Runs;
 use super::validity::Problem;
-use super::{Ages, CellReport, ControlReport, Counts, HistoryRef, Marks, RunRecord};
+use super::{Ages, CellReport, ControlReport, Counts, HistoryRef, Marks, RateReport, RunRecord};
 use crate::checks::{Finding, FindingResult};
 use crate::evidence::History;
 use crate::evidence::event::{AttestedSubject, Event};
@@ -39,9 +40,26 @@ impl Decision {
     }
 }
 
+impl Decision {
+    /// The same with what the runs prove, where there are several.
+    fn among(mut self, runs: &Runs<'_>, known: &Known) -> Self {
+        if let Some(rate) = runs.report(&known.excused()) {
+            let RateReport { runs, held, at_least, proven_per_mille, .. } = rate;
+            let (percent, tenths) = (proven_per_mille / 10, proven_per_mille % 10);
+            self.reason = format!(
+                "holds in {held} of {runs} runs, expected at least {at_least}, which proves \
+                 {percent}.{tenths} % of all with 95 % confidence; {}",
+                self.reason
+            );
+        }
+        self
+    }
+}
+
 /// The report of one cell.
 pub(super) fn report(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> CellReport {
-    let subject = units.get(cell.subject.as_str());
+    let runs = Runs::of(cell, units);
+    let subject = runs.shown();
     let history = subject.and_then(|subject| subject.history);
     let (marks, counts, ages) = match (subject, history) {
         (Some(subject), Some(history)) => {
@@ -54,6 +72,7 @@ pub(super) fn report(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> C
     let (controls, missing) = controls(cell, units, run);
     let known = Known::of(cell, subject, run);
     let decision = decide(cell, units, missing, &known, &marks);
+    let rate = known.as_ref().ok().and_then(|known| runs.report(&known.excused()));
     let server = ServerKind::from(cell.broker);
     CellReport {
         id: cell.id.clone(),
@@ -82,7 +101,11 @@ pub(super) fn report(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> C
         hazard_shown: decision.hazard_shown,
         unsupported: cell.unsupported.clone(),
         marks,
-        duration_ms: run.units.get(&cell.subject).map_or(0, |unit| unit.duration_ms),
+        duration_ms: cell
+            .subjects()
+            .filter_map(|id| run.units.get(id))
+            .map(|u| u.duration_ms)
+            .sum(),
         counts,
         ages,
         faults: subject.map(|subject| subject.faults.clone()).unwrap_or_default(),
@@ -90,6 +113,7 @@ pub(super) fn report(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> C
         controls,
         known: known.map(|known| known.issues).unwrap_or_default(),
         expectations: expectations(cell),
+        rate,
         waits: waits(subject),
         histories: histories(cell, run),
         reproduce: reproduce(cell, run),
@@ -107,7 +131,7 @@ fn reproduce(cell: &Cell, run: &RunRecord) -> String {
 
 /// Whether a cell fails by its subject and its baseline alone: no control can change that.
 pub(super) fn fails(cell: &Cell, units: &JudgedUnits<'_>, run: &RunRecord) -> bool {
-    let known = Known::of(cell, units.get(cell.subject.as_str()), run);
+    let known = Known::of(cell, Runs::of(cell, units).shown(), run);
     // What only a cell with its controls can come to stays open.
     let open = Problem::new(Cause::ControlNotCaught, "no control was judged yet");
     decide(cell, units, Some(open), &known, &Marks::default()).outcome == Outcome::Fail
@@ -126,9 +150,9 @@ fn decide(
         let reason = format!("no {}: {}", lack.capability, lack.reason);
         return Decision::plain(Outcome::Unsupported, reason);
     }
-    let Some(subject) = units.get(cell.subject.as_str()) else {
-        let why = format!("the plan has no unit {}", cell.subject);
-        return Decision::inconclusive(Problem::new(Cause::RunnerError, why));
+    let runs = Runs::of(cell, units);
+    let Some(subject) = runs.shown() else {
+        return Decision::inconclusive(runs.unplanned());
     };
     if let Some(problem) = subject.invalid() {
         return Decision::inconclusive(problem.clone());
@@ -140,7 +164,7 @@ fn decide(
         Ok(known) => known,
         Err(problem) => return Decision::inconclusive(problem.clone()),
     };
-    match subject.standing_but_for(&known.excused()) {
+    match runs.standing(&known.excused()) {
         Standing::Broken(why) => {
             Decision::plain(Outcome::Fail, format!("{why}{}", known.expired()))
         }
@@ -152,7 +176,7 @@ fn decide(
         )),
         Standing::Good => match missing {
             Some(problem) => Decision::inconclusive(problem),
-            None => held(cell, subject, known, marks),
+            None => held(cell, subject, known, marks).among(&runs, known),
         },
     }
 }
@@ -267,7 +291,7 @@ fn histories(cell: &Cell, run: &RunRecord) -> Vec<HistoryRef> {
         return Vec::new();
     }
     let controls = cell.controls.iter().map(|control| &control.unit);
-    let units = std::iter::once(&cell.subject).chain(controls).chain([&cell.baseline]);
+    let units = cell.subjects().chain(controls).chain([&cell.baseline]);
     let reference = |unit: &String| {
         run.units.get(unit).map(|ran| HistoryRef {
             unit: unit.clone(),

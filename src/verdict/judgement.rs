@@ -51,7 +51,7 @@ pub fn fails(plan: &Plan, cell: &Cell, run: &RunRecord, histories: &Histories) -
     let units: JudgedUnits<'_> = plan
         .units
         .iter()
-        .filter(|unit| unit.id == cell.subject || unit.id == cell.baseline)
+        .filter(|unit| cell.subjects().chain([&cell.baseline]).any(|id| *id == unit.id))
         .filter_map(|unit| {
             Some((unit.id.as_str(), Judged::examined(unit, &run.id, recorded(unit)?)))
         })

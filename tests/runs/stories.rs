@@ -134,5 +134,12 @@ fn the_first_suite_that_init_writes_is_green() {
 #[test]
 #[ignore = "starts containers; ci/test runs it"]
 fn handlers_do_what_they_are_told() {
-    expect_green(&run(&["run", "fixtures/suites/behaviours"]), 6);
+    let ended = run(&["run", "fixtures/suites/behaviours"]);
+    expect_green(&ended, 6);
+    let rate = &ended.cell("behaviours/forgotten-ack@pulsar")["rate"];
+    assert_eq!(
+        (&rate["runs"], &rate["held"], &rate["proven_per_mille"]),
+        (&3.into(), &3.into(), &368.into())
+    );
+    assert!(ended.cell("behaviours/crash@kafka")["rate"].is_null());
 }

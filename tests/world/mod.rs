@@ -166,6 +166,7 @@ fn cell() -> Cell {
         pattern: String::from("inbox"),
         dead_letter_mode: None,
         subject: SUBJECT.to_owned(),
+        rate: None,
         controls: vec![ControlRef {
             id: String::from("no-inbox"),
             defect: Defect::WrongWorker,

@@ -17,7 +17,7 @@ fn filtered(filters: &[&str]) -> Vec<String> {
 fn expect_whole(plan: &Plan) {
     let mut used = BTreeSet::new();
     for cell in &plan.cells {
-        used.extend([&cell.subject, &cell.baseline]);
+        used.extend(cell.subjects().chain([&cell.baseline]));
         used.extend(cell.controls.iter().map(|control| &control.unit));
     }
     assert_eq!(plan.units.iter().map(|unit| &unit.id).collect::<BTreeSet<_>>(), used);
@@ -137,6 +137,42 @@ fn repetitions_are_cells_and_subjects_of_their_own_with_shared_controls() {
     let repeat = NonZeroU32::new(1001).unwrap();
     let problems = build(&suites(), &Request { repeat, ..request() }).unwrap_err();
     assert!(problems[0].message.contains("more than 1000"), "{}", problems[0]);
+}
+
+#[test]
+fn a_story_that_is_told_several_times_is_one_cell_with_a_unit_for_each() {
+    let behaviours = load(&["fixtures/suites/behaviours"]);
+    let sets = vec!["current".to_owned()];
+    let worker = Path::new("fixtures/workers/rust/worker.yaml");
+    let manifests = vec![crate::suite::manifest::load(worker).unwrap()];
+    let profile = None;
+    let request = Request { profile, sets, manifests, ..request() };
+    let planned = |request: &Request| match build(&behaviours, request) {
+        Ok(plan) => plan,
+        Err(problems) => panic!("{}", problems[0]),
+    };
+    let plan = planned(&request);
+    expect_whole(&plan);
+    let cell = &plan.cells[0];
+    let rate = cell.rate.clone().unwrap();
+    let id = &cell.subject;
+    assert_eq!(rate.others, [format!("{id}+run-2"), format!("{id}+run-3")]);
+    assert_eq!(rate.at_least, 3);
+    let units: Vec<&Unit> =
+        cell.subjects().map(|id| plan.units.iter().find(|u| u.id == *id).unwrap()).collect();
+    let seeds: BTreeSet<u64> = units.iter().map(|unit| unit.seed).collect();
+    assert_eq!(seeds.len(), 3);
+    assert!(units.iter().all(|unit| unit.kind == UnitKind::Subject));
+    assert!(plan.cells[1..].iter().all(|cell| cell.rate.is_none()));
+    // The scenario's own seed goes before the plan's, for these units and no others.
+    let other = planned(&Request { seed: 8, ..request.clone() });
+    let seed = |plan: &Plan, id: &str| plan.units.iter().find(|u| u.id == id).unwrap().seed;
+    assert!(cell.subjects().all(|id| seed(&plan, id) == seed(&other, id)));
+    assert_ne!(seed(&plan, &cell.baseline), seed(&other, &cell.baseline));
+    assert_eq!(plan.clone().only(&BTreeSet::from([cell.id.clone()])).cells[0].rate, cell.rate);
+    // A control is asked once whether it is caught.
+    let subjects = Subjects::OnlyControls;
+    assert!(planned(&Request { subjects, ..request }).cells.iter().all(|cell| cell.rate.is_none()));
 }
 
 #[test]

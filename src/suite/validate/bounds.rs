@@ -104,6 +104,7 @@ pub(super) fn validate(scene: &mut Scene) {
         }
     }
     limits(scene);
+    repeat(scene);
 }
 
 fn workload(scene: &mut Scene) {
@@ -175,4 +176,18 @@ fn limits(scene: &mut Scene) {
         let message = format!("the story needs {least} deliveries at least");
         scene.report(Rule::OutOfBounds, &route.key("deliveries"), message);
     }
+}
+
+fn repeat(scene: &mut Scene) {
+    let Some(repeat) = scene.scenario.repeat else { return };
+    let route = scene.at("repeat");
+    let why = "each run takes its share of an hour";
+    let bound = Bound { of: "runs", least: 2, most: 1000, why };
+    keep(scene, &route.key("runs"), repeat.runs.into(), &bound);
+    let (most, why) = (u64::from(repeat.runs).max(1), "there are no more runs");
+    let bound = Bound { of: "runs in which all checks hold", least: 1, most, why };
+    keep(scene, &route.key("at_least"), repeat.at_least.into(), &bound);
+    let why = "readers of the reports may hold numbers in floating point";
+    let bound = Bound { of: "as a seed", least: 0, most: (1 << 53) - 1, why };
+    keep(scene, &route.key("seed"), repeat.seed.unwrap_or_default(), &bound);
 }
