@@ -253,6 +253,8 @@ rules! {
     // The contract.
     RedeliveryUnchecked "redelivery-unchecked" "a handler outlasts the ack timeout unchecked"
         "add `overlap` or `deliveries` of these events, or stay below the ack timeout"
+    DedupWindow "dedup-window" "an inbox forgets an event before it can come again"
+        "keep it longer than anything can bring it again: ack timeout, retries, redrives"
     PolicyNeedsShared "policy-needs-shared" "a client's dead letter policy where it does not count"
         "use `shared` or `key_shared`, or `mode: application`"
     AbsenceWithoutProof "absence-without-proof" "nothing proves that a piece is absent"
@@ -311,6 +313,7 @@ impl Rule {
         matches!(
             self,
             Self::RedeliveryUnchecked
+                | Self::DedupWindow
                 | Self::PolicyNeedsShared
                 | Self::AbsenceWithoutProof
                 | Self::FewerPartitions

@@ -105,16 +105,20 @@ pub(super) fn makes_letters(spec: &WorkerSpec) -> bool {
     spec.dead_letter.is_some() && spec.handler.iter().any(|rule| can(rule.does))
 }
 
+/// The worker's ack timeout on a broker; none where it is off, or no number.
+pub(super) fn ack_timeout_ms(spec: &WorkerSpec, broker: BrokerKind) -> Option<u64> {
+    let set = spec.options.get(&broker).and_then(|own| own.get(ack_timeout_option(broker)));
+    match (set, broker) {
+        (Some(text), _) => text.trim().parse().ok().filter(|limit| *limit > 0),
+        (None, BrokerKind::Kafka) => Some(KAFKA_DEFAULT_MS),
+        (None, BrokerKind::Pulsar) => None,
+    }
+}
+
 /// Whether the handling outlasts the worker's ack timeout on one of the scenario's brokers.
 pub(super) fn outlasts(scene: &Scene, spec: &WorkerSpec, does: Behaviour) -> bool {
     scene.brokers().iter().any(|broker| {
-        let set = spec.options.get(broker).and_then(|own| own.get(ack_timeout_option(*broker)));
-        let limit = match (set, broker) {
-            (Some(text), _) => text.trim().parse().ok().filter(|limit| *limit > 0),
-            (None, BrokerKind::Kafka) => Some(KAFKA_DEFAULT_MS),
-            (None, BrokerKind::Pulsar) => None,
-        };
-        let Some(limit) = limit else { return false };
+        let Some(limit) = ack_timeout_ms(spec, *broker) else { return false };
         match does {
             Behaviour::Slow(time) => time.ms(Some(limit)).is_some_and(|ms| ms >= limit),
             Behaviour::Hang => true,

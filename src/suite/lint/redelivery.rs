@@ -3,7 +3,7 @@
 //! It must never ask this of a control: a deliberate defect is caught by the check that it names.
 
 use super::contract;
-use super::handling::{MOST_RULES, outlasts, taken_first};
+use super::handling::{MOST_RULES, ack_timeout_ms, outlasts, taken_first};
 use super::reach::can_hold;
 use crate::checks::CheckSpec;
 use crate::faults::FaultSpec;
@@ -14,13 +14,43 @@ use crate::suite::problem::Words;
 use crate::suite::rule::Rule;
 use crate::suite::scene::Scene;
 use crate::suite::validate::faults::kind;
+use crate::suite::vocabulary::ack_timeout_option;
 
+/// The workers' own option for how long an inbox row is kept (`PROTOCOL.md`, section 9).
+const INBOX_KEEP: &str = "inbox_keep_ms";
 /// From this share on the limit is reached.
 const WHOLE: u32 = 100;
 
 pub(super) fn lint(scene: &mut Scene) {
     stalls(scene);
     handlers(scene);
+    windows(scene);
+}
+
+/// Inboxes that forget an event before the broker's own timer can bring it again.
+fn windows(scene: &mut Scene) {
+    let workers = scene.at("workers");
+    for (name, spec) in scene.consumers() {
+        for broker in scene.brokers().to_vec() {
+            let option = |name: &str| spec.options.get(&broker)?.get(name)?.trim().parse().ok();
+            let (Some(keep), Some(horizon)) = (option(INBOX_KEEP), ack_timeout_ms(spec, broker))
+            else {
+                continue;
+            };
+            let keep: u64 = keep;
+            if keep >= horizon {
+                continue;
+            }
+            let timer = ack_timeout_option(broker);
+            let message = format!(
+                "worker `{name}` forgets after {keep} ms what it handled, and {timer} can bring it \
+                 again after {horizon} ms"
+            );
+            let route = workers.key(name).key("options").name(&broker.to_string()).key(INBOX_KEEP);
+            let words = Words::new(message).note(contract("INB-1"));
+            scene.say(Rule::DedupWindow, &route, words);
+        }
+    }
 }
 
 /// Rules of handlers that are slower than the limit.
