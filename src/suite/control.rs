@@ -8,6 +8,7 @@ use super::model::{Change, Presence, Scenario, Topology, WorkerSpec};
 use crate::checks::CheckSpec;
 use crate::faults::FaultSpec;
 use crate::faults::withhold::Piece;
+use crate::names::BrokerKind;
 
 /// The parts of a scenario that a control can change.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +41,8 @@ impl Story {
                 if let Some(handler) = &changed.handler {
                     worker.handler = handler.clone();
                 }
+                overlay(&mut worker.options, &changed.options);
+                worker.count = changed.count.unwrap_or(worker.count);
                 if let (Some(wanted), Some(letter)) =
                     (changed.on_dead_letter_failure, &mut worker.dead_letter)
                 {
@@ -48,6 +51,12 @@ impl Story {
             }
         }
         self.faults = self.faults.into_iter().map(|fault| moved(fault, change)).collect();
+        overlay(&mut self.topology.settings, &change.settings);
+        for (name, subscription) in &change.subscriptions {
+            if let Some(destination) = self.topology.destinations.get_mut(name) {
+                destination.subscription = *subscription;
+            }
+        }
         if let Some(dead_letter) = &change.dead_letter {
             self.topology.dead_letter = Some(dead_letter.clone());
             self.drop_what_is_not_withheld();
@@ -80,6 +89,16 @@ impl Story {
             CheckSpec::NotAdvanced(spec) => !gone.contains(&spec.during),
             _ => true,
         });
+    }
+}
+
+/// Settings by broker, put over others one by one.
+type Settings = BTreeMap<BrokerKind, BTreeMap<String, String>>;
+
+fn overlay(below: &mut Settings, above: &Settings) {
+    for (broker, settings) in above {
+        let own = below.entry(*broker).or_default();
+        own.extend(settings.iter().map(|(name, value)| (name.clone(), value.clone())));
     }
 }
 

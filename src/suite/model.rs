@@ -436,6 +436,14 @@ pub struct Change {
     #[serde(default)]
     #[schemars(with = "BTreeMap<Id, FaultChange>")]
     pub faults: BTreeMap<String, FaultChange>,
+    /// Other settings of the unit's own topics or namespace, by broker; the rest stays.
+    #[serde(default)]
+    #[schemars(with = "Keyed<BrokerKind, BTreeMap<String, Scalar>>")]
+    pub settings: BTreeMap<BrokerKind, BTreeMap<String, String>>,
+    /// Other types of subscriptions, by destination.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<Id, SubscriptionType>")]
+    pub subscriptions: BTreeMap<String, SubscriptionType>,
     /// Another dead letter topic; a fault that withholds what is made here is left out.
     #[serde(default)]
     pub dead_letter: Option<DeadLetterTopology>,
@@ -458,6 +466,14 @@ pub struct WorkerChange {
     /// Another answer to a dead letter that cannot be published.
     #[serde(default)]
     pub on_dead_letter_failure: Option<OnDeadLetterFailure>,
+    /// Other client options, by broker; those that are not named here stay as they are.
+    #[serde(default)]
+    #[schemars(with = "Keyed<BrokerKind, BTreeMap<String, Scalar>>")]
+    pub options: BTreeMap<BrokerKind, BTreeMap<String, String>>,
+    /// Another number of processes.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 64))]
+    pub count: Option<u32>,
 }
 
 /// Overrides of one fault.

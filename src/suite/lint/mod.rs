@@ -17,7 +17,7 @@ pub(super) use waits::comes_in_time;
 pub(super) const PROOFS: &[(&str, Option<&str>)] = &[
     ("ACK-1", None),
     ("ACK-3", Some("at-least-once/sigkill-before-ack")),
-    ("INB-1", None),
+    ("INB-1", Some("inbox/kept-long-enough")),
     ("DLQ-1", Some("dead-letter/missing-subscription")),
     ("DLQ-2", None),
     ("DLQ-4", Some("dead-letter/causes-part-ways")),

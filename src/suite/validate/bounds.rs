@@ -2,8 +2,9 @@
 //! A scene comes in; a problem for each number outside of its bound goes into it.
 //! It must never leave a number without a greatest value: a typing error would run for days.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::names::BrokerKind;
 use crate::suite::rule::Rule;
 use crate::suite::scene::Scene;
 use crate::suite::source::Route;
@@ -95,16 +96,24 @@ pub(super) fn validate(scene: &mut Scene) {
         let route = route.key("dead_letter").key("partitions");
         keep(scene, &route, partitions.into(), &bound);
     }
-    let brokers = scene.brokers().to_vec();
-    for (word, settings) in [("server", &topology.server), ("settings", &topology.settings)] {
-        for broker in settings.keys().filter(|broker| !brokers.contains(broker)) {
-            let route = route.key(word).name(&broker.to_string());
-            let rule = Rule::OtherBroker;
-            scene.report(rule, &route, format!("for {broker}, on which this scenario is not run"));
-        }
-    }
+    settings(scene, &route.key("server"), &topology.server);
+    settings(scene, &route.key("settings"), &topology.settings);
     limits(scene);
     repeat(scene);
+}
+
+/// Settings are for brokers that the scenario is run on.
+pub(super) fn settings(
+    scene: &mut Scene,
+    route: &Route,
+    settings: &BTreeMap<BrokerKind, BTreeMap<String, String>>,
+) {
+    for broker in settings.keys() {
+        if !scene.brokers().contains(broker) {
+            let message = format!("for {broker}, on which this scenario is not run");
+            scene.report(Rule::OtherBroker, &route.name(&broker.to_string()), message);
+        }
+    }
 }
 
 fn workload(scene: &mut Scene) {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{checks, faults, handler, workers};
+use super::{bounds, checks, faults, handler, workers};
 use crate::checks::{CHECKS, CheckSpec};
 use crate::faults::FaultSpec;
 use crate::suite::control::Story;
@@ -52,6 +52,7 @@ fn one(scene: &mut Scene, route: &Route, control: &ControlSpec) {
     let before_references = scene.problems.len();
     changed_workers(scene, &change.key("workers"), &control.change);
     changed_faults(scene, &change.key("faults"), &control.change);
+    changed_topology(scene, &change, &control.change);
     for (index, check) in control.change.checks.iter().enumerate() {
         let route = change.key("checks").item(index).key(check.name());
         checks::one(scene, &route, check);
@@ -116,6 +117,10 @@ fn changed_workers(scene: &mut Scene, route: &Route, change: &Change) {
             let route = route.key(name);
             handler::rules(scene, &route, spec, rules);
         }
+        workers::options(scene, &route.key(name), &changed.options);
+        if let Some(count) = changed.count {
+            workers::count(scene, &route.key(name).key("count"), count);
+        }
         if changed.on_dead_letter_failure.is_some() && spec.dead_letter.is_none() {
             let message = format!("worker `{name}` writes no dead letters");
             scene.report(
@@ -123,6 +128,19 @@ fn changed_workers(scene: &mut Scene, route: &Route, change: &Change) {
                 &route.key(name).key("on_dead_letter_failure"),
                 message,
             );
+        }
+    }
+}
+
+fn changed_topology(scene: &mut Scene, route: &Route, change: &Change) {
+    bounds::settings(scene, &route.key("settings"), &change.settings);
+    let route = route.key("subscriptions");
+    for name in change.subscriptions.keys() {
+        let known = &scene.scenario.topology.destinations;
+        if !known.contains_key(name) {
+            let help = suggest(name, known.keys().map(String::as_str));
+            let message = format!("there is no destination `{name}`");
+            scene.report_with_help(Rule::UnknownDestination, &route.name(name), message, help);
         }
     }
 }

@@ -2,6 +2,8 @@
 //! A scene comes in; its problems go into it.
 //! It must never judge an option's name or value: those are the client's, verbatim.
 
+use std::collections::BTreeMap;
+
 use super::bounds::{self, Bound};
 use super::handler;
 use crate::names::{BrokerKind, Role};
@@ -20,10 +22,9 @@ pub(super) fn validate(scene: &mut Scene) {
             let message = format!("no phase starts worker `{name}`");
             scene.report(Rule::NeverStarted, &scene.at("workers").name(name), message);
         }
-        let bound = Bound { of: "processes of a worker", least: 1, most: 64, why: bounds::MACHINE };
-        bounds::keep(scene, &route.key("count"), spec.count.into(), &bound);
+        count(scene, &route.key("count"), spec.count);
         role(scene, &route, spec);
-        options(scene, &route, spec);
+        options(scene, &route, &spec.options);
         dead_letter(scene, &route, spec);
         handler::validate(scene, &route, spec);
     }
@@ -129,8 +130,19 @@ pub(super) fn pattern(scene: &mut Scene, route: &Route, role: Role, pattern: Opt
     }
 }
 
-fn options(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
-    for broker in spec.options.keys() {
+/// How many processes of one worker there are.
+pub(super) fn count(scene: &mut Scene, route: &Route, count: u32) {
+    let bound = Bound { of: "processes of a worker", least: 1, most: 64, why: bounds::MACHINE };
+    bounds::keep(scene, route, count.into(), &bound);
+}
+
+/// Options of a worker are for brokers that the scenario is run on.
+pub(super) fn options(
+    scene: &mut Scene,
+    route: &Route,
+    options: &BTreeMap<BrokerKind, BTreeMap<String, String>>,
+) {
+    for broker in options.keys() {
         if !scene.brokers().contains(broker) {
             let message = format!("options for {broker}, on which this scenario is not run");
             scene.report(
