@@ -22,6 +22,9 @@ struct State {
     silent: BTreeMap<Process, Instant>,
     /// Processes that said bye.
     parted: BTreeSet<Process>,
+    ready: BTreeSet<Process>,
+    /// Partitions that each process says it has.
+    assigned: BTreeMap<Process, BTreeSet<String>>,
     received: BTreeMap<String, Vec<Process>>,
     deliveries: u64,
     confirmed: BTreeSet<String>,
@@ -87,6 +90,31 @@ impl Board {
     /// Whether a process said bye.
     pub fn has_parted(&self, process: &Process) -> bool {
         self.lock().parted.contains(process)
+    }
+
+    /// A process has connected and subscribed.
+    pub fn note_ready(&self, process: Process) {
+        self.lock().ready.insert(process);
+    }
+
+    /// A process was given partitions, or has lost them.
+    pub fn note_rebalance(&self, process: &Process, change: &str, partitions: &[String]) {
+        let mut state = self.lock();
+        let own = state.assigned.entry(process.clone()).or_default();
+        match change {
+            "assigned" => own.extend(partitions.iter().cloned()),
+            _ => own.retain(|partition| !partitions.contains(partition)),
+        }
+    }
+
+    /// Whether a process has connected and subscribed.
+    pub fn is_ready(&self, process: &Process) -> bool {
+        self.lock().ready.contains(process)
+    }
+
+    /// Whether a process has a partition at least.
+    pub fn has_partitions(&self, process: &Process) -> bool {
+        self.lock().assigned.get(process).is_some_and(|own| !own.is_empty())
     }
 
     /// A process that was started so long ago and has not said hello.

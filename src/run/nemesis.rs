@@ -115,9 +115,11 @@ fn message_came(stage: &Arc<Stage>, process: Process, message: FromWorker) {
             stage.recorder.record(Event::ClaimOptions { process, effective });
         }
         FromWorker::Ready {} => {
+            stage.board.note_ready(process.clone());
             stage.recorder.record(Event::ClaimReady { process });
         }
         FromWorker::Rebalance { kind, partitions } => {
+            stage.board.note_rebalance(&process, &kind, &partitions);
             stage.recorder.record(Event::ClaimRebalance { process, change: kind, partitions });
         }
         FromWorker::At {

@@ -9,7 +9,7 @@ use super::stage::Stage;
 use super::{Notices, nemesis, settle, staff};
 use crate::env::EnvError;
 use crate::evidence::event::{Attested, AttestedSubject, Event, ReadWhy};
-use crate::names::{Cause, TopicRole};
+use crate::names::{BrokerKind, Cause, TopicRole};
 use crate::reports::progress::ProgressEvent;
 use crate::suite::model::{Phase, Until};
 use crate::wait::{self, Seen};
@@ -131,6 +131,7 @@ async fn look(stage: &Stage, condition: &Until) -> Seen<()> {
             }
         }
         Until::Redriven => all_of(faults_done(stage), redriven(stage).await),
+        Until::Assigned(worker) => assigned(stage, worker),
         Until::Exited(worker) => exited(stage, worker),
         Until::FaultsDone => faults_done(stage),
     }
@@ -197,6 +198,25 @@ async fn dead_lettered(stage: &Stage) -> Seen<()> {
         Ok(counts) => Seen::NotYet(format!("{:?} of {wanted} dead letters", counts.messages_in)),
         Err(error) => Seen::NotYet(error.to_string()),
     }
+}
+
+fn assigned(stage: &Stage, worker: &str) -> Seen<()> {
+    let shares = stage.unit.broker == BrokerKind::Kafka;
+    let waiting: Vec<String> = stage
+        .alive()
+        .iter()
+        .filter(|live| stage.spec_name(&live.process) == worker)
+        .filter(|live| match shares {
+            true => !stage.board.has_partitions(&live.process),
+            false => !stage.board.is_ready(&live.process),
+        })
+        .map(|live| live.process.to_string())
+        .collect();
+    if waiting.is_empty() {
+        return Seen::Done(());
+    }
+    let what = if shares { "partitions" } else { "subscription" };
+    Seen::NotYet(format!("{} without {what}", waiting.join(", ")))
 }
 
 fn exited(stage: &Stage, worker: &str) -> Seen<()> {

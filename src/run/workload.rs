@@ -25,11 +25,19 @@ pub fn events(unit: &Unit) -> Vec<(PlannedEvent, WorkItem)> {
 /// What a producer publishes, in this order: every event, then those that are published again.
 pub fn items(unit: &Unit) -> Vec<WorkItem> {
     let once = events(unit).into_iter().map(|(_, item)| item);
-    let again = unit.workload.again.iter().map(|again| match again.payload {
-        AgainPayload::Same => event(unit, again.event).1,
-        AgainPayload::Other => conflict(unit, again.event),
+    let again = unit.workload.again.iter().map(|again| {
+        let item = match again.payload {
+            AgainPayload::Same => event(unit, again.event).1,
+            AgainPayload::Other => conflict(unit, again.event),
+        };
+        WorkItem { key: again.key.map(key).or(item.key), ..item }
     });
     once.chain(again).collect()
+}
+
+/// The n-th key, from 1.
+fn key(ordinal: u32) -> String {
+    format!("k-{ordinal}")
 }
 
 /// The event under the same id with another amount.
@@ -42,7 +50,7 @@ fn conflict(unit: &Unit, ordinal: u32) -> WorkItem {
 
 fn event(unit: &Unit, ordinal: u32) -> (PlannedEvent, WorkItem) {
     let id = event_id(ordinal);
-    let key = format!("k-{}", (ordinal - 1) % unit.workload.keys.max(1) + 1);
+    let key = key((ordinal - 1) % unit.workload.keys.max(1) + 1);
     let payload = payload(unit, &id, &key, amount(unit, ordinal));
     let properties: Properties = [
         ("ce_type", "order.placed"),

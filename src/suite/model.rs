@@ -235,6 +235,11 @@ pub struct Again {
     pub event: u32,
     /// What it carries the second time.
     pub payload: AgainPayload,
+    /// Ordinal of the key that it has the second time, from 1; its own if left out. With another
+    /// key it can lie in another partition, and come to another consumer at the same time.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub key: Option<u32>,
 }
 
 /// What a second publication carries.
@@ -368,6 +373,9 @@ pub enum Until {
     DeadLetterRefused,
     /// Nothing is left on the dead letter topic for the redriver, and the source is drained.
     Redriven,
+    /// Every process of this consumer is ready, and on Kafka each of them has partitions: nothing
+    /// published from here on meets a group that is still sharing them out.
+    Assigned(#[schemars(with = "Id")] String),
     /// This worker (all of its processes) has ended by itself.
     Exited(#[schemars(with = "Id")] String),
     /// Every fault that is triggered by a point has been injected.

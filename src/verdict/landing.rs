@@ -157,6 +157,21 @@ pub(super) fn received_by_others<'a>(
     })
 }
 
+/// Numbers of the records in which the database shows another process waiting for this one.
+fn waiting_for<'a>(
+    history: &'a History,
+    fired: Fired<'a>,
+) -> impl Iterator<Item = (u64, &'a Process)> {
+    history.records().iter().filter_map(move |record| match &record.event {
+        Event::Blocked { event, waiter, blocker }
+            if event == fired.event && blocker == fired.process && waiter != blocker =>
+        {
+            Some((record.seq, waiter))
+        }
+        _ => None,
+    })
+}
+
 /// Stopped by the kernel's word while it had the event, for as long as the scenario wants.
 fn freeze(spec: &FreezeSpec, history: &History, scope: &Scope) -> Landing {
     let fired = fired(history, &spec.id, &spec.when)?;
@@ -209,12 +224,17 @@ fn held_until(
     }
     match *end {
         StallEnd::ReceivedElsewhere => {
-            let other = received_by_others(history, fired)
-                .find(|(seq, _)| fired.seq < *seq && *seq < released);
-            let Some((_, other)) = other else {
+            let inside = |(seq, _): &(u64, &Process)| fired.seq < *seq && *seq < released;
+            if let Some((_, other)) = received_by_others(history, fired).find(inside) {
+                let until = format!("until {other} received it");
+                return Ok(format!("{process} held {event} for {held_ms} ms, {until}"));
+            }
+            // It may have had the event before; the database's word is better than its own anyway.
+            let Some((_, other)) = waiting_for(history, fired).find(inside) else {
                 return Err(format!("nobody else received {event} while {process} held it"));
             };
-            Ok(format!("{process} held {event} for {held_ms} ms, until {other} received it"))
+            let until = format!("while {other} waited for it in the database");
+            Ok(format!("{process} held {event} for {held_ms} ms, {until}"))
         }
         StallEnd::PercentOfAckTimeout(percent) => {
             let Some(limit_ms) = scope.ack_timeout_ms else {

@@ -286,6 +286,19 @@ fn a_stall_ends_when_another_process_has_the_event() {
     let landed = instead(elsewhere(), steps(received(), held("stall", "consumer/1", 9)), None);
     assert_outcome(&landed, Outcome::Pass, None, "");
     assert!(landed.faults[0].receipt.ends_with("for 9 ms, until consumer/2 received it"));
+    // Who had it before the holder was held waits for it in the database, by the database's word.
+    let blocked = |waiter: &str, blocker: &str, event: u32| Event::Blocked {
+        event: id(event),
+        waiter: process(waiter),
+        blocker: process(blocker),
+    };
+    let waits = vec![blocked("consumer/2", "consumer/1", 2)];
+    let landed = instead(elsewhere(), steps(waits, held("stall", "consumer/1", 9)), None);
+    assert_outcome(&landed, Outcome::Pass, None, "");
+    let said = "for 9 ms, while consumer/2 waited for it in the database";
+    assert!(landed.faults[0].receipt.ends_with(said), "{}", landed.faults[0].receipt);
+    let by_another = vec![blocked("consumer/1", "consumer/2", 2)];
+    let for_another = vec![blocked("consumer/2", "consumer/1", 1)];
     let in_vain = FaultStage::Held {
         process: process("consumer/1"),
         held_us: 9000,
@@ -305,6 +318,8 @@ fn a_stall_ends_when_another_process_has_the_event() {
         (steps(received(), fault("stall", in_vain)), "for 9 ms in vain"),
         (steps(own, held("stall", "consumer/1", 9)), "nobody else received e-0002"),
         (steps(other, held("stall", "consumer/1", 9)), "nobody else received e-0002"),
+        (steps(by_another, held("stall", "consumer/1", 9)), "nobody else received e-0002"),
+        (steps(for_another, held("stall", "consumer/1", 9)), "nobody else received e-0002"),
         (late(), "nobody else received e-0002"),
     ] {
         let cell = instead(elsewhere(), steps, None);

@@ -9,7 +9,7 @@ use super::handling::{Letters, makes_letters, stuck};
 use crate::faults::FaultSpec;
 use crate::faults::kill::AfterKill;
 use crate::faults::withhold::Piece;
-use crate::names::Role;
+use crate::names::{BrokerKind, Role};
 use crate::suite::model::{Until, WorkerSpec};
 use crate::suite::problem::Words;
 use crate::suite::rule::Rule;
@@ -32,6 +32,7 @@ pub(super) fn lint(scene: &mut Scene) {
             Until::DeadLetterRefused => (moment.no_refusal(), "DLT-2"),
             Until::Redriven => (moment.no_redriver().or(moment.not_drained()), "RDR-3"),
             Until::Exited(name) => (moment.goes_on(name), "LIFE-3"),
+            Until::Assigned(name) => (moment.without_partitions(name), "CON-7"),
             Until::FaultsDone => (moment.no_trigger(), "ACK-3"),
         };
         if let Some(why) = why {
@@ -177,6 +178,19 @@ impl<'a> Moment<'_, 'a> {
         });
         let ends = publishes(spec.role) || (dies || spec.may_crash()) && spec.count == 1;
         (!ends).then(|| format!("a {} goes on until it is stopped", spec.role))
+    }
+
+    /// Kafka gives a partition to one process of a group.
+    fn without_partitions(&self, name: &str) -> Why {
+        let spec = self.scene.worker(name)?;
+        if spec.role != Role::Consumer {
+            return Some(format!("a {} is given no partitions", spec.role));
+        }
+        let partitions = self.scene.scenario.topology.partitions;
+        let of_group = self.consumers().filter(|(_, other)| other.destination == spec.destination);
+        let processes = of_group.map(|(_, other)| other.count).fold(0, u32::saturating_add);
+        let many = self.scene.brokers().contains(&BrokerKind::Kafka) && processes > partitions;
+        many.then(|| format!("{processes} processes share {partitions} partitions on kafka"))
     }
 
     fn no_trigger(&self) -> Why {

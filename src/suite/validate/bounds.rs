@@ -164,6 +164,11 @@ fn again(scene: &mut Scene, route: &Route) {
             );
         }
     }
+    let most = u64::from(workload.keys).clamp(1, EVENTS);
+    let bound = Bound { of: "as a key", least: 1, most, why: "the workload has no more keys" };
+    for (index, key) in workload.again.iter().enumerate().filter_map(|(n, a)| Some((n, a.key?))) {
+        keep(scene, &route.key("again").item(index).key("key"), key.into(), &bound);
+    }
     let most = EVENTS;
     let bound = Bound { of: "second publications", least: 0, most, why: STORY };
     keep(scene, &route.key("again"), workload.again.len() as u64, &bound);

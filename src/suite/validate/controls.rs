@@ -186,7 +186,8 @@ fn changed_faults(scene: &mut Scene, route: &Route, change: &Change) {
         }
         match (&changed.until, fault) {
             (Some(end), FaultSpec::Stall(_)) => {
-                faults::stall(scene, &route.key("until"), end, target);
+                let own = fault.trigger().map(|when| when.event);
+                faults::stall(scene, &route.key("until"), end, target, changed.event.or(own));
             }
             (Some(_), _) => {
                 scene.report(

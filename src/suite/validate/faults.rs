@@ -40,11 +40,11 @@ pub(super) fn validate(scene: &mut Scene) {
             FaultSpec::Kill(spec) => kill(scene, &route, spec),
             FaultSpec::Stall(spec) => {
                 let target = trigger(scene, &route.key("when"), &spec.when);
-                stall(scene, &route.key("until"), &spec.until, target);
+                stall(scene, &route.key("until"), &spec.until, target, Some(spec.when.event));
             }
             FaultSpec::Freeze(spec) => {
                 let target = trigger(scene, &route.key("when"), &spec.when);
-                stall(scene, &route.key("until"), &spec.until, target);
+                stall(scene, &route.key("until"), &spec.until, target, Some(spec.when.event));
             }
             FaultSpec::Withhold(spec) => withhold(scene, &route, spec),
             FaultSpec::Restart(RestartSpec { in_phase, .. })
@@ -158,7 +158,13 @@ pub(super) fn passes(scene: &mut Scene, route: &Route, role: Role, point: Point)
 }
 
 /// The end has to come, and a limit has to be there.
-pub(super) fn stall(scene: &mut Scene, route: &Route, end: &StallEnd, target: Option<&WorkerSpec>) {
+pub(super) fn stall(
+    scene: &mut Scene,
+    route: &Route,
+    end: &StallEnd,
+    target: Option<&WorkerSpec>,
+    event: Option<EventRef>,
+) {
     let Some(target) = target else { return };
     match end {
         StallEnd::ReceivedElsewhere => {
@@ -174,6 +180,16 @@ pub(super) fn stall(scene: &mut Scene, route: &Route, end: &StallEnd, target: Op
                 scene.report(Rule::OutOfBounds, &route.key("percent_of_ack_timeout"), message);
             }
         }
+    }
+    // A second publication comes to another worker without any limit.
+    let published_again = scene
+        .scenario
+        .workload
+        .again
+        .iter()
+        .any(|again| again.key.is_some() && event == Some(EventRef::Ordinal(again.event)));
+    if *end == StallEnd::ReceivedElsewhere && published_again {
+        return;
     }
     for broker in scene.brokers() {
         let option = ack_timeout_option(*broker);

@@ -52,10 +52,13 @@ pub(super) fn validate(scene: &mut Scene) {
     }
 }
 
-/// A phase that waits for a worker's end has to have it; whether the end comes is for the lint.
+/// A phase that waits for a worker has to have it; whether the wait ever ends is for the lint.
 fn until(scene: &mut Scene, route: &Route, phase: &Phase, started: &BTreeSet<&str>) {
-    let Until::Exited(name) = &phase.until else { return };
-    let route = route.key("exited");
+    let (name, route) = match &phase.until {
+        Until::Exited(name) => (name, route.key("exited")),
+        Until::Assigned(name) => (name, route.key("assigned")),
+        _ => return,
+    };
     let known = scene.known_worker(&route, name).is_some();
     if known && !started.contains(name.as_str()) {
         scene.report(Rule::StartOrder, &route, format!("worker `{name}` was not started by then"));
