@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::checks::Finding;
 use crate::names::{BrokerKind, Cause, Grade, Level, Outcome, ServerKind};
 use crate::plan::{ClientPin, LeftOut};
+use crate::suite::change::Defect;
 use crate::suite::deviations::Occurs;
 use crate::suite::manifest::Lack;
-use crate::suite::model::Defect;
 
 mod bracket;
 mod cell;

@@ -6,6 +6,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "schemas/effects.rs"]
+mod effects;
+
 use std::path::{Path, PathBuf};
 
 use ackproof::suite;

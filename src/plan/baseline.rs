@@ -61,6 +61,7 @@ fn worker(role: Role) -> WorkerSpec {
         handler: Vec::new(),
         dead_letter: None,
         redrive: None,
+        publishes: None,
     }
 }
 

@@ -25,9 +25,10 @@ use serde::{Deserialize, Serialize};
 use crate::checks::{CheckSpec, PinSubject, Scope};
 use crate::faults::FaultSpec;
 use crate::names::{BrokerKind, EventSet, Level, ServerKind};
+use crate::suite::change::Defect;
 use crate::suite::deviations::Occurs;
 use crate::suite::manifest::Lack;
-use crate::suite::model::{Defect, Limits, Phase, Topology, WorkerSpec, Workload};
+use crate::suite::model::{Limits, Phase, Topology, WorkerSpec, Workload};
 use crate::suite::versions::VersionRange;
 
 pub use build::build;

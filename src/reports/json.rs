@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::checks::{Finding, FindingResult};
 use crate::names::{BrokerKind, Cause, Grade, Level, Outcome, ServerKind};
+use crate::suite::change::Defect;
 use crate::suite::manifest::Lack;
-use crate::suite::model::Defect;
 use crate::verdict::{
     Ages, CellReport, ControlReport, Counts, ExpectationReport, FaultReport, HistoryRef, Host,
     KnownReport, Marks, REPORT_VERSION, RateReport, RunReport, ServerRun, Summary,

@@ -134,6 +134,7 @@ async fn look(stage: &Stage, condition: &Until) -> Seen<()> {
         Until::Assigned(worker) => assigned(stage, worker),
         Until::Exited(worker) => exited(stage, worker),
         Until::FaultsDone => faults_done(stage),
+        Until::Triggered(fault) => triggered(stage, fault),
     }
 }
 
@@ -197,6 +198,13 @@ async fn dead_lettered(stage: &Stage) -> Seen<()> {
         Ok(counts) if counts.messages_in.unwrap_or(0) >= wanted => drained(stage).await,
         Ok(counts) => Seen::NotYet(format!("{:?} of {wanted} dead letters", counts.messages_in)),
         Err(error) => Seen::NotYet(error.to_string()),
+    }
+}
+
+fn triggered(stage: &Stage, fault: &str) -> Seen<()> {
+    match stage.board.has_fired(fault) {
+        true => Seen::Done(()),
+        false => Seen::NotYet(format!("{fault} has not been triggered")),
     }
 }
 

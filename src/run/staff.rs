@@ -110,7 +110,7 @@ fn start_message(stage: &Stage, name: &str, spec: &WorkerSpec, process: &Process
         options: options(stage, spec, process),
         behaviour: behaviour(stage, spec),
         armed: armed(stage, name),
-        workload: workload(stage, spec.role),
+        workload: workload(stage, spec),
         redrive: spec.redrive.as_ref().map(|redrive| Redrive {
             id: REDRIVE_ID.to_owned(),
             pilot: redrive.pilot,
@@ -119,9 +119,9 @@ fn start_message(stage: &Stage, name: &str, spec: &WorkerSpec, process: &Process
     }
 }
 
-fn workload(stage: &Stage, role: Role) -> Vec<WorkItem> {
-    match role {
-        Role::Producer | Role::Application => workload::items(&stage.unit),
+fn workload(stage: &Stage, spec: &WorkerSpec) -> Vec<WorkItem> {
+    match spec.role {
+        Role::Producer | Role::Application => workload::items(&stage.unit, spec.publishes),
         Role::Consumer | Role::Redriver | Role::Relay => Vec::new(),
     }
 }

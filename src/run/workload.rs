@@ -9,7 +9,7 @@ use crate::evidence::event::PlannedEvent;
 use crate::evidence::seal::sha256_of;
 use crate::names::Properties;
 use crate::plan::Unit;
-use crate::suite::model::AgainPayload;
+use crate::suite::model::{AgainPayload, Share};
 use crate::workers::protocol::WorkItem;
 
 /// The id of the n-th event, from 1.
@@ -23,16 +23,20 @@ pub fn events(unit: &Unit) -> Vec<(PlannedEvent, WorkItem)> {
 }
 
 /// What a producer publishes, in this order: every event, then those that are published again.
-pub fn items(unit: &Unit) -> Vec<WorkItem> {
-    let once = events(unit).into_iter().map(|(_, item)| item);
-    let again = unit.workload.again.iter().map(|again| {
+pub fn items(unit: &Unit, share: Option<Share>) -> Vec<WorkItem> {
+    let (once, again) = (share != Some(Share::Again), share != Some(Share::Once));
+    let first = events(unit).into_iter().map(|(_, item)| item).filter(|_| once);
+    first.chain(copies(unit).filter(|_| again)).collect()
+}
+
+fn copies(unit: &Unit) -> impl Iterator<Item = WorkItem> {
+    unit.workload.again.iter().map(|again| {
         let item = match again.payload {
             AgainPayload::Same => event(unit, again.event).1,
             AgainPayload::Other => conflict(unit, again.event),
         };
         WorkItem { key: again.key.map(key).or(item.key), ..item }
-    });
-    once.chain(again).collect()
+    })
 }
 
 /// The n-th key, from 1.

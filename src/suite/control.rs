@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use super::model::{Change, Presence, Scenario, Topology, WorkerSpec};
+use super::change::Change;
+use super::model::{Presence, Scenario, Topology, WorkerSpec};
 use crate::checks::CheckSpec;
 use crate::faults::FaultSpec;
 use crate::faults::withhold::Piece;

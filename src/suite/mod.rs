@@ -2,6 +2,7 @@
 //! `load` reads files; `validate` checks references and the contract lint; both give `Problem`s.
 //! It must never fill in a value that matters, and never touch a network or a server.
 
+pub mod change;
 pub(crate) mod compose;
 pub mod control;
 pub mod deviations;

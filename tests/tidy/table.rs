@@ -90,7 +90,7 @@ pub const IMPORTS: &[(&str, &[Paths])] = &[
             "verdict",
             "suite::deviations::Occurs",
             "suite::manifest::Lack",
-            "suite::model::Defect",
+            "suite::change::Defect",
             "checks::Finding*",
         ]],
     ),

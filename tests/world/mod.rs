@@ -20,7 +20,8 @@ use ackproof::names::{BrokerKind, EventSet, Grade, Level, Point, Role, ServerKin
 use ackproof::plan::{
     Cell, ClientPin, ControlRef, LeaseKind, PLAN_VERSION, Plan, ServerKey, Unit, UnitKind,
 };
-use ackproof::suite::model::{Defect, Limits, Topology, Workload};
+use ackproof::suite::change::Defect;
+use ackproof::suite::model::{Limits, Topology, Workload};
 use ackproof::verdict::{CellReport, Host, RunRecord, RunReport, UnitRun, judge};
 
 use crate::story::*;

@@ -34,6 +34,7 @@ pub(super) fn lint(scene: &mut Scene) {
             Until::Exited(name) => (moment.goes_on(name), "LIFE-3"),
             Until::Assigned(name) => (moment.without_partitions(name), "CON-7"),
             Until::FaultsDone => (moment.no_trigger(), "ACK-3"),
+            Until::Triggered(fault) => (moment.never_triggered(fault), "ACK-3"),
         };
         if let Some(why) = why {
             let words = Words::new(format!("this phase never ends: {why}")).note(contract(clause));
@@ -191,6 +192,17 @@ impl<'a> Moment<'_, 'a> {
         let processes = of_group.map(|(_, other)| other.count).fold(0, u32::saturating_add);
         let many = self.scene.brokers().contains(&BrokerKind::Kafka) && processes > partitions;
         many.then(|| format!("{processes} processes share {partitions} partitions on kafka"))
+    }
+
+    fn never_triggered(&self, id: &str) -> Why {
+        let trigger = self.faults().find(|fault| fault.id() == id).map(FaultSpec::trigger);
+        match trigger {
+            // A fault that is not there is a problem of its own.
+            None => None,
+            Some(None) => Some(format!("no point triggers fault `{id}`")),
+            Some(Some(when)) => (!self.started.contains(when.worker.as_str()))
+                .then(|| format!("worker `{}` was not started by then", when.worker)),
+        }
     }
 
     fn no_trigger(&self) -> Why {

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::suite::model::{Phase, Until};
+use crate::suite::problem::suggest;
 use crate::suite::rule::Rule;
 use crate::suite::scene::Scene;
 use crate::suite::source::Route;
@@ -57,10 +58,20 @@ fn until(scene: &mut Scene, route: &Route, phase: &Phase, started: &BTreeSet<&st
     let (name, route) = match &phase.until {
         Until::Exited(name) => (name, route.key("exited")),
         Until::Assigned(name) => (name, route.key("assigned")),
+        Until::Triggered(fault) => return of_fault(scene, &route.key("triggered"), fault),
         _ => return,
     };
     let known = scene.known_worker(&route, name).is_some();
     if known && !started.contains(name.as_str()) {
         scene.report(Rule::StartOrder, &route, format!("worker `{name}` was not started by then"));
+    }
+}
+
+fn of_fault(scene: &mut Scene, route: &Route, id: &str) {
+    let ids = || scene.scenario.faults.iter().map(|fault| fault.value.id());
+    if !ids().any(|known| known == id) {
+        let help = suggest(id, ids());
+        let message = format!("there is no fault `{id}`");
+        scene.report_with_help(Rule::UnknownFault, route, message, help);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::bounds::{self, Bound};
 use super::handler;
 use crate::names::{BrokerKind, Role};
-use crate::suite::model::{DeadLetterMode, WorkerSpec};
+use crate::suite::model::{DeadLetterMode, Share, WorkerSpec};
 use crate::suite::problem::suggest;
 use crate::suite::rule::Rule;
 use crate::suite::scene::Scene;
@@ -71,6 +71,14 @@ fn role(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
             scene.report(Rule::MissingForRole, &route.key("role"), message);
         }
         None => {}
+    }
+    if spec.publishes.is_some() && spec.role != Role::Producer {
+        let message = format!("a {} publishes no part of the workload", spec.role);
+        scene.report(Rule::WrongForRole, &route.key("publishes"), message);
+    }
+    if spec.publishes == Some(Share::Again) && scene.scenario.workload.again.is_empty() {
+        let message = "the workload has no second publications";
+        scene.report(Rule::NoEvent, &route.key("publishes"), message);
     }
     redrive(scene, route, spec);
 }
