@@ -78,7 +78,7 @@ pub const IMPORTS: &[(&str, &[Paths])] = &[
     (
         "verdict",
         &[
-            &["names", "checks", "evidence", "plan", "suite::manifest::Lack", "suite::model"],
+            &["names", "checks", "evidence", "plan", "suite::manifest::Lack", "suite::model", "suite::change"],
             &["suite::deviations::Occurs", "suite::handler", "suite::versions::Coverage"],
             FAULT_DATA,
         ],
