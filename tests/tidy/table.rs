@@ -78,7 +78,8 @@ pub const IMPORTS: &[(&str, &[Paths])] = &[
     (
         "verdict",
         &[
-            &["names", "checks", "evidence", "plan", "suite::manifest::Lack", "suite::model", "suite::change"],
+            &["names", "checks", "evidence", "plan", "suite::manifest::Lack", "suite::model"],
+            &["suite::change"],
             &["suite::deviations::Occurs", "suite::handler", "suite::versions::Coverage"],
             FAULT_DATA,
         ],
