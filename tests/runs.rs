@@ -10,5 +10,6 @@ mod runs {
     mod full_disk;
     mod hostile;
     mod interrupted;
+    mod locked;
     mod stories;
 }

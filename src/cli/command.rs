@@ -9,8 +9,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::explain::Explanations;
 use super::run::{Known, Manner, OnFailure};
-use super::{clean, completions, doctor, exit, explain, images, init, judge, list, output, plan};
-use super::{rerun, run, schema, select, validate, verify};
+use super::{clean, completions, doctor, exit, explain, images, init, judge, list, lock, output};
+use super::{plan, rerun, run, schema, select, validate, verify};
 use crate::env::image::ImageChoice;
 use crate::env::run_lock::Keep;
 use crate::env::sweep::SweepScope;
@@ -37,6 +37,9 @@ enum Verb {
         /// Where evidence and reports go.
         #[arg(long, default_value = "ackproof-out")]
         out: PathBuf,
+        /// Run nothing unless images and workers hold what `pins.lock`, beside `pins.yaml`, says.
+        #[arg(long)]
+        locked: bool,
         #[command(flatten)]
         manner: MannerArguments,
     },
@@ -129,9 +132,8 @@ enum Verb {
         /// Which images to use.
         #[arg(long, value_enum, default_value = "auto")]
         images: ImageChoice,
-        /// Start every server once, side by side, say when it was ready, and remove it.
-        #[arg(long)]
-        boot: bool,
+        #[command(flatten)]
+        doing: Doing,
     },
     /// Remove what dead runs left at the container engine.
     Clean {
@@ -145,6 +147,18 @@ enum Verb {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
+}
+
+/// What is done with images that are there.
+#[derive(Debug, Args)]
+struct Doing {
+    /// Start every server once, side by side, say when it was ready, and remove it.
+    #[arg(long)]
+    boot: bool,
+    /// Write hashes of what the images and the workers' lock files hold into `pins.lock`,
+    /// beside `pins.yaml`, for `run --locked`.
+    #[arg(long, conflicts_with = "boot")]
+    lock: bool,
 }
 
 /// Brokers, as the command line spells them.
@@ -191,6 +205,7 @@ impl MannerArguments {
             jobs: self.jobs.map(NonZeroUsize::get),
             on_failure: if self.fail_fast { OnFailure::StartNoMore } else { OnFailure::GoOn },
             known: if self.strict { Known::Failure } else { Known::Tolerated },
+            lock: None,
         }
     }
 }
@@ -317,12 +332,13 @@ fn written(what: &str, text: Result<String, serde_json::Error>) -> u8 {
 
 async fn dispatch(verb: Verb) -> u8 {
     match verb {
-        Verb::Run { selection, chance, out, manner } => {
+        Verb::Run { selection, chance, out, manner, locked } => {
+            let lock = locked.then(|| lock::place(&selection.paths));
             let options = run::Options {
                 request: selection.request(&chance),
                 paths: selection.paths,
                 workers: selection.workers,
-                manner: manner.manner(out),
+                manner: Manner { lock, ..manner.manner(out) },
                 command: std::env::args().collect(),
             };
             run::run(options).await
@@ -365,20 +381,21 @@ async fn dispatch(verb: Verb) -> u8 {
         }),
         Verb::Schema { kind } => output::result(&schema::text(kind.into()), exit::OK),
         Verb::Doctor => doctor::doctor().await,
-        Verb::Images { selection, images, boot } => {
-            let selected = select::select(
-                &selection.paths,
-                &selection.workers,
-                selection.request(&Chance::NONE),
-            );
-            match selected {
-                Ok(selected) if boot => images::boot(&selected.plan, images).await,
-                Ok(selected) => images::images(&selected.plan, images).await,
-                Err(problems) => select::report(&problems),
-            }
-        }
+        Verb::Images { selection, images, doing } => get_images(&selection, images, &doing).await,
         Verb::Clean { all } => {
             clean::clean(if all { SweepScope::DeadAndKeptRuns } else { SweepScope::DeadRuns }).await
         }
+    }
+}
+
+async fn get_images(selection: &Selection, choice: ImageChoice, doing: &Doing) -> u8 {
+    let request = selection.request(&Chance::NONE);
+    match select::select(&selection.paths, &selection.workers, request) {
+        Ok(selected) if doing.lock => {
+            images::lock(&selected, choice, &lock::place(&selection.paths)).await
+        }
+        Ok(selected) if doing.boot => images::boot(&selected.plan, choice).await,
+        Ok(selected) => images::images(&selected.plan, choice).await,
+        Err(problems) => select::report(&problems),
     }
 }

@@ -3,22 +3,20 @@
 //! It must never run a unit, nor leave a server standing.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Instant;
 
 use tokio::sync::mpsc;
 
-use super::{exit, interrupt, output, select};
-use crate::env::container::Addresses;
+use super::select::Selected;
+use super::{exit, interrupt, lock, output, select};
 use crate::env::engine::Engine;
 use crate::env::image::{self, ImageChoice, ResolvedImage};
 use crate::env::ports::Ports;
 use crate::env::run_lock::{Keep, RunLock};
 use crate::env::settings::Settings;
 use crate::plan::{Plan, ServerKey};
-use crate::run::servers::{BootSetup, Servers, server_spec};
-
-/// No port is used: only the names of the images matter here.
-const NO_ADDRESSES: Addresses = Addresses { link: 0, behind_link: 0, observer: 0 };
+use crate::run::servers::{BootSetup, NO_ADDRESSES, Servers, server_spec};
 
 /// Gets every image that the plan needs; without an engine, says which ones that would be.
 pub async fn images(plan: &Plan, choice: ImageChoice) -> u8 {
@@ -57,6 +55,26 @@ pub async fn images(plan: &Plan, choice: ImageChoice) -> u8 {
         }
     }
     code
+}
+
+/// Writes what the images and workers hold beside `pins.yaml`.
+pub async fn lock(selected: &Selected, choice: ImageChoice, path: &Path) -> u8 {
+    let written = async {
+        let run = RunLock::take(Keep::Nothing).map_err(|e| e.to_string())?;
+        let engine = Engine::connect().await.map_err(|e| e.to_string())?;
+        let found = lock::found(&engine, selected, choice, &run.labels()).await;
+        let found = found.map_err(|e| e.to_string())?;
+        let said = found.servers.iter().map(|(pin, hash)| format!("{pin}: sha256 {hash}\n"));
+        let said: String = said.collect();
+        found.add_to(path).map(|()| format!("{said}written to {}", path.display()))
+    };
+    match written.await {
+        Ok(said) => output::result(&said, exit::OK),
+        Err(error) => {
+            output::message(&error);
+            exit::INCONCLUSIVE
+        }
+    }
 }
 
 /// Starts every server that the plan needs, side by side, and says when each was ready.

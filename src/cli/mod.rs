@@ -15,6 +15,7 @@ pub mod init;
 pub mod interrupt;
 pub mod judge;
 pub mod list;
+pub mod lock;
 pub mod output;
 pub mod plan;
 pub mod record;

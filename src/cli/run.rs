@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::fail_fast::{self, FirstFailure};
 use super::select::Selected;
-use super::{evidence, exit, interrupt, output, record, select};
+use super::{evidence, exit, interrupt, lock, output, record, select};
 use crate::env::EnvError;
 use crate::env::engine::Engine;
 use crate::env::image::{ImageChoice, recipes_folder};
@@ -47,6 +47,8 @@ pub struct Manner {
     pub jobs: Option<usize>,
     pub on_failure: OnFailure,
     pub known: Known,
+    /// The file that images and workers have to agree with, if any.
+    pub lock: Option<PathBuf>,
 }
 
 /// What a run does when a cell has failed.
@@ -100,12 +102,13 @@ async fn run_plan(
     settings: Settings,
     command: Vec<String>,
     out: &Path,
-    Selected { plan, manifests }: &Selected,
+    selected: &Selected,
     epoch: Instant,
 ) -> Result<u8, String> {
-    let lock = RunLock::take(manner.keep).map_err(|e| e.to_string())?;
+    let Selected { plan, manifests } = selected;
+    let run_lock = RunLock::take(manner.keep).map_err(|e| e.to_string())?;
     evidence::write(out, evidence::PLAN, plan).map_err(|e| e.to_string())?;
-    let mut record = record::begun(&lock, command, manner.known);
+    let mut record = record::begun(&run_lock, command, manner.known);
     let (notices, showing) = show_progress();
     let _ =
         notices.send(ProgressEvent::PlanReady { cells: plan.cells.len(), units: plan.units.len() });
@@ -119,6 +122,10 @@ async fn run_plan(
         // Said here once: every server and every unit lacks it.
         Err(error) => drop(notices.send(ProgressEvent::Note { text: error.to_string() })),
     }
+    if let Some(path) = &manner.lock {
+        let engine = engine.as_ref().map_err(ToString::to_string)?;
+        lock::refuse_others(engine, selected, manner.images, &run_lock.labels(), path).await?;
+    }
     record.host = record::host(engine.as_ref().ok());
     let first_failure = Arc::new(FirstFailure::of(plan, out, record.clone()));
     let setup = Setup {
@@ -126,8 +133,8 @@ async fn run_plan(
             engine: engine.clone(),
             images: manner.images,
             recipes: recipes_folder(),
-            run: lock.id().to_owned(),
-            labels: lock.labels(),
+            run: run_lock.id().to_owned(),
+            labels: run_lock.labels(),
             keep: manner.keep,
             ports: Ports::new(settings.ports.clone()),
             settings,
@@ -154,7 +161,7 @@ async fn run_plan(
     evidence::write(out, evidence::RUN, &record).map_err(|e| {
         format!("the run has ended and cannot be judged: {e}; free what is lacking and run again")
     })?;
-    drop(lock);
+    drop(run_lock);
     finish(out)
 }
 

@@ -30,6 +30,8 @@ pub struct ServerSpec {
     pub data_path: String,
     /// What a line of its log says when that volume is full.
     pub full_disk: &'static [&'static str],
+    /// The files that its software consists of, as words of a shell inside the image.
+    pub contents: &'static str,
     /// Command inside the running container whose output names the software that runs, if the
     /// protocol does not.
     pub attest_command: Option<Vec<String>>,

@@ -171,6 +171,7 @@ mod tests {
             ports: Vec::new(),
             data_path: String::new(),
             full_disk: &[],
+            contents: "",
             attest_command: None,
         };
         assert_eq!(upstream_name(&spec, None), "apache/kafka:4.3.1");

@@ -56,6 +56,7 @@ pub fn server_spec(pin: &str, addresses: Addresses) -> ServerSpec {
         ports: vec![(addresses.behind_link, PORT)],
         data_path: data,
         full_disk: &["No space left on device"],
+        contents: "$(readlink -f \"$(command -v postgres)\")",
         attest_command: None,
     }
 }

@@ -4,6 +4,8 @@
 
 pub mod container;
 #[cfg(feature = "servers")]
+pub mod content;
+#[cfg(feature = "servers")]
 pub mod engine;
 #[cfg(feature = "servers")]
 pub mod family;

@@ -390,6 +390,9 @@ async fn attest(port: &Port, container: &ServerContainer) -> Result<Attestation,
     }
 }
 
+/// No port is used where only images matter.
+pub const NO_ADDRESSES: Addresses = Addresses { link: 0, behind_link: 0, observer: 0 };
+
 /// The container of a server key; the one place that knows all kinds.
 ///
 /// # Errors

@@ -46,6 +46,10 @@ pub struct Manifest {
     pub toolchain: Toolchain,
     /// Files and folders that the artifact depends on, relative to the manifest.
     pub inputs: Vec<String>,
+    /// Files that pin the libraries and their hashes, relative to the manifest: `--locked` compares
+    /// them, or all inputs if none is named.
+    #[serde(default)]
+    pub lock_files: Vec<String>,
     /// How it is built, in the folder of the manifest.
     pub build: Build,
     /// Command that starts it; `{artifact}` and `{target}` are filled in.

@@ -118,6 +118,22 @@ fn inputs_hash(manifest: &Manifest, folder: &Path) -> std::io::Result<String> {
     for input in &manifest.inputs {
         collect(&folder.join(input), &mut files)?;
     }
+    hash_of(files, folder)
+}
+
+/// SHA-256 over the paths and bytes of the files that pin the worker's libraries.
+///
+/// # Errors
+/// When one of them cannot be read.
+pub fn lock_hash(manifest: &Manifest, folder: &Path) -> std::io::Result<String> {
+    if manifest.lock_files.is_empty() {
+        return inputs_hash(manifest, folder);
+    }
+    hash_of(manifest.lock_files.iter().map(|file| folder.join(file)).collect(), folder)
+}
+
+/// SHA-256 over the paths and bytes of files, in the order of their paths.
+fn hash_of(mut files: Vec<PathBuf>, folder: &Path) -> std::io::Result<String> {
     files.sort();
     let mut hasher = Sha256::new();
     for file in files {

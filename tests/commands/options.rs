@@ -111,12 +111,19 @@ const OTHERS: &[(&str, &[(&str, Effect)])] = &[
     ),
     ("schema", &[("kind", Pair(&[], &["profile"]))]),
     ("plan", &[("json", Pair(&[], &["--json"]))]),
-    ("run", &[("out", Pair(&["--filter", STORY], &["--filter", STORY, "--out", "src"]))]),
+    (
+        "run",
+        &[
+            ("out", Pair(&["--filter", STORY], &["--filter", STORY, "--out", "src"])),
+            ("locked", Seen("a_locked_run_wants_what_is_locked_and_nothing_else")),
+        ],
+    ),
     (
         "images",
         &[
             ("images", Pair(&["--images", "local"], &["--images", "upstream"])),
             ("boot", Pair(&[], &["--boot"])),
+            ("lock", Seen("a_locked_run_wants_what_is_locked_and_nothing_else")),
         ],
     ),
     ("clean", &[("all", Seen("a_kept_run_is_spared_until_it_is_asked_for"))]),

@@ -101,6 +101,7 @@ pub fn server_spec(
         ports: vec![(addresses.behind_link, LINK_PORT), (addresses.observer, OBSERVER_PORT)],
         data_path: DATA_PATH.to_owned(),
         full_disk: FULL_DISK,
+        contents: "/opt/kafka/libs/*.jar",
         attest_command: Some(super::attest::command()),
     })
 }

@@ -72,6 +72,7 @@ pub fn server_spec(
         ports: vec![(addresses.behind_link, SERVICE_PORT), (addresses.observer, ADMIN_PORT)],
         data_path: "/pulsar/data".to_owned(),
         full_disk: FULL_DISK,
+        contents: "/pulsar/lib/*.jar",
         // The admin interface names the version that runs.
         attest_command: None,
     })
