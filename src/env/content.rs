@@ -16,10 +16,13 @@ use super::container::ServerSpec;
 use super::engine::Engine;
 use super::image::ResolvedImage;
 
-/// SHA-256 over the names and bytes of the files, in the order of their hashes, without their folders.
+/// SHA-256 over the names and bytes of the files, without their folders, in the order of their
+/// hashes. Nothing is printed where a file cannot be read, or where there is none.
 fn script(files: &str) -> String {
+    let names_only = "sed 's#  .*/#  #'";
     format!(
-        "set -e; sha256sum {files} | sed 's#  .*/#  #' | LC_ALL=C sort | sha256sum | cut -c1-64"
+        "all=$(sha256sum {files}) && printf '%s\\n' \"$all\" | {names_only} | LC_ALL=C sort \
+         | sha256sum | cut -c1-64"
     )
 }
 
