@@ -66,7 +66,14 @@ fn worker(role: Role) -> WorkerSpec {
 }
 
 pub(super) fn workload() -> Workload {
-    Workload { events: EVENTS, keys: 3, payload_bytes: 128, poison: Vec::new(), again: Vec::new() }
+    Workload {
+        events: EVENTS,
+        keys: 3,
+        payload_bytes: 128,
+        poison: Vec::new(),
+        bytes: Vec::new(),
+        again: Vec::new(),
+    }
 }
 
 pub(super) fn phases() -> Vec<Phase> {

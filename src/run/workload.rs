@@ -55,7 +55,12 @@ fn conflict(unit: &Unit, ordinal: u32) -> WorkItem {
 fn event(unit: &Unit, ordinal: u32) -> (PlannedEvent, WorkItem) {
     let id = event_id(ordinal);
     let key = key((ordinal - 1) % unit.workload.keys.max(1) + 1);
-    let payload = payload(unit, &id, &key, amount(unit, ordinal));
+    let raw = unit.workload.bytes.iter().find(|raw| raw.event == ordinal);
+    let payload = match raw {
+        // Planning has refused what is no Base64.
+        Some(raw) => STANDARD.decode(&raw.base64).unwrap_or_default(),
+        None => payload(unit, &id, &key, amount(unit, ordinal)),
+    };
     let properties: Properties = [
         ("ce_type", "order.placed"),
         ("ce_dataschema", "order/1"),

@@ -56,6 +56,9 @@ pub enum Behaviour {
     FailForGood,
     /// Cannot read the payload; for good as well.
     Undecodable,
+    /// Reads the payload as the JSON of an order first: what is none is undecodable, everything
+    /// else is handled as the pattern says.
+    Decode,
     /// Works for this long before it touches the database, then goes on.
     Slow(Time),
     /// Never comes back; only the end of the process ends it.
@@ -136,6 +139,7 @@ mod tests {
             keys: 1,
             payload_bytes: 0,
             poison: vec![2, 5],
+            bytes: Vec::new(),
             again: Vec::new(),
         };
         (1..=6).filter(|n| of.takes(*n, &workload)).collect()

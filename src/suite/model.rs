@@ -222,9 +222,24 @@ pub struct Workload {
     #[serde(default)]
     #[schemars(inner(range(min = 1, max = 100_000)))]
     pub poison: Vec<u32>,
+    /// Events whose payload is these bytes and not the JSON of an order; the event id stands in
+    /// header or property alone.
+    #[serde(default)]
+    pub bytes: Vec<RawPayload>,
     /// Events that are published once more under the same id, after all of the others.
     #[serde(default)]
     pub again: Vec<Again>,
+}
+
+/// A payload that is given byte by byte.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RawPayload {
+    /// Ordinal of the event, from 1.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub event: u32,
+    /// The bytes, in Base64; the empty text is the empty payload.
+    pub base64: String,
 }
 
 /// A second publication of an event.

@@ -103,6 +103,9 @@ rules! {
     UnknownEvent "unknown-event" "an event that the workload does not have"
         "ordinals count from 1 to `workload.events`"
 
+    BadBase64 "bad-base64" "payload bytes that are not written in Base64"
+        "write the bytes in Base64 with `=` at the end, as `base64` prints them"
+
     // The parts of a scenario.
     EmptyText "empty-text" "a title or story that says nothing"
         "say in words what the scenario shows"

@@ -110,6 +110,7 @@ impl BehaviourRule {
             Behaviour::Fail => "fail",
             Behaviour::FailForGood => "fail_for_good",
             Behaviour::Undecodable => "undecodable",
+            Behaviour::Decode => "decode",
             Behaviour::Slow(_) => "slow",
             Behaviour::Hang => "hang",
             Behaviour::ForgetAck => "forget_ack",

@@ -229,6 +229,7 @@ fn unit(id: &str, kind: UnitKind, faults: Vec<FaultSpec>) -> Unit {
             keys: 2,
             payload_bytes: 9,
             poison: Vec::new(),
+            bytes: Vec::new(),
             again: Vec::new(),
         },
         workers: BTreeMap::new(),

@@ -2,6 +2,12 @@
 //! A worker and the workload come in; events that are never done with, or late, come out.
 //! It must never call an event stuck that a rule lets go after some times.
 
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
 use crate::names::BrokerKind;
 use crate::suite::handler::{Behaviour, Selection};
 use crate::suite::model::{DeadLetterMode, WorkerSpec, Workload};
@@ -68,26 +74,44 @@ pub(super) fn stuck(spec: &WorkerSpec, workload: &Workload, letters: Letters) ->
         }
         Behaviour::Nack => own != Some(DeadLetterMode::Client),
         Behaviour::Hang | Behaviour::ForgetAck => true,
-        Behaviour::Ok | Behaviour::Slow(_) | Behaviour::ReconsumeLater(_) | Behaviour::Crash => {
-            false
-        }
+        Behaviour::Ok
+        | Behaviour::Decode
+        | Behaviour::Slow(_)
+        | Behaviour::ReconsumeLater(_)
+        | Behaviour::Crash => false,
     };
+    let unreadable = unreadable(workload);
     let mut events = vec![false; (workload.events as usize).min(FIRST)];
     let mut decided = events.clone();
     // Rules with `times` are used up; the first one without decides for good.
     let rules = spec.handler.iter().take(MOST_RULES);
     for rule in rules.filter(|rule| rule.times.is_none()) {
-        let is_stuck = is_stuck(rule.does);
+        let (stuck, unread) = (is_stuck(rule.does), is_stuck(Behaviour::Undecodable));
         for (n, _) in
             taken_first(&rule.of, workload).iter().enumerate().filter(|(_, taken)| **taken)
         {
             if !decided[n] {
                 decided[n] = true;
-                events[n] = is_stuck;
+                let fails = rule.does == Behaviour::Decode && unreadable.contains(&n);
+                events[n] = if fails { unread } else { stuck };
             }
         }
     }
     events
+}
+
+/// Places (from 0) of the events that a handler cannot read as the JSON of an order.
+fn unreadable(workload: &Workload) -> BTreeSet<usize> {
+    let is_order = |payload: &[u8]| match serde_json::from_slice(payload) {
+        Ok(Value::Object(order)) => {
+            order.get("entity").is_some_and(Value::is_string)
+                && order.get("amount").is_some_and(Value::is_i64)
+        }
+        _ => false,
+    };
+    let raw = workload.bytes.iter().take(MOST);
+    let unreadable = raw.filter(|raw| STANDARD.decode(&raw.base64).is_ok_and(|p| !is_order(&p)));
+    unreadable.filter_map(|raw| (raw.event as usize).checked_sub(1)).collect()
 }
 
 /// Whether dead letters can be written at that time.
@@ -100,7 +124,8 @@ pub(super) enum Letters {
 /// Whether a rule can make a dead letter of an event.
 pub(super) fn makes_letters(spec: &WorkerSpec) -> bool {
     let can = |does: Behaviour| {
-        does.fails() || matches!(does, Behaviour::Nack | Behaviour::ReconsumeLater(_))
+        does.fails()
+            || matches!(does, Behaviour::Decode | Behaviour::Nack | Behaviour::ReconsumeLater(_))
     };
     spec.dead_letter.is_some() && spec.handler.iter().any(|rule| can(rule.does))
 }

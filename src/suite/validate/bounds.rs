@@ -4,6 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use crate::names::BrokerKind;
 use crate::suite::rule::Rule;
 use crate::suite::scene::Scene;
@@ -15,6 +18,11 @@ pub(super) const EVENTS: u64 = 100_000;
 pub(super) const MACHINE: &str = "all of them run on one machine";
 /// Why events and what is counted like them have a greatest number.
 pub(super) const STORY: &str = "a scenario is a story, no benchmark";
+
+/// Bytes of a payload at most: room is left for the envelope and for the properties beside it.
+const PAYLOAD: u64 = 900_000;
+/// Why payloads have a greatest size.
+const LIMIT: &str = "a broker's default message limit is 1 MiB";
 
 /// What a number may be, both ends included.
 pub(super) struct Bound {
@@ -125,9 +133,7 @@ fn workload(scene: &mut Scene) {
     let why = "every key has an event at least";
     let bound = Bound { of: "keys", least: 1, most, why };
     keep(scene, &route.key("keys"), workload.keys.into(), &bound);
-    // Room is left for the envelope and for the properties beside the payload.
-    let why = "a broker's default message limit is 1 MiB";
-    let bound = Bound { of: "bytes of a payload", least: 0, most: 900_000, why };
+    let bound = Bound { of: "bytes of a payload", least: 0, most: PAYLOAD, why: LIMIT };
     keep(scene, &route.key("payload_bytes"), workload.payload_bytes.into(), &bound);
     let mut seen = BTreeSet::new();
     for (index, ordinal) in workload.poison.iter().enumerate() {
@@ -145,7 +151,36 @@ fn workload(scene: &mut Scene) {
             scene.report(Rule::DuplicateItem, &route, format!("event {ordinal} stands twice"));
         }
     }
+    bytes(scene, &route);
     again(scene, &route);
+}
+
+/// Payloads byte by byte are of events that there are, once each, and Base64.
+fn bytes(scene: &mut Scene, route: &Route) {
+    let workload = &scene.scenario.workload;
+    let mut seen = BTreeSet::new();
+    for (index, raw) in workload.bytes.iter().enumerate() {
+        let route = route.key("bytes").item(index);
+        if raw.event == 0 || raw.event > workload.events {
+            let (event, events) = (raw.event, workload.events);
+            let message = format!("there is no event {event}: the workload has {events}");
+            let help = "ordinals count from 1".to_owned();
+            scene.report_with_help(Rule::UnknownEvent, &route.key("event"), message, help);
+        } else if !seen.insert(raw.event) {
+            let message = format!("event {} stands twice", raw.event);
+            scene.report(Rule::DuplicateItem, &route.key("event"), message);
+        }
+        let route = route.key("base64");
+        match STANDARD.decode(&raw.base64) {
+            Ok(payload) => {
+                let bound = Bound { of: "bytes of a payload", least: 0, most: PAYLOAD, why: LIMIT };
+                keep(scene, &route, payload.len() as u64, &bound);
+            }
+            Err(error) => scene.report(Rule::BadBase64, &route, format!("no Base64: {error}")),
+        }
+    }
+    let bound = Bound { of: "payloads", least: 0, most: EVENTS, why: STORY };
+    keep(scene, &route.key("bytes"), workload.bytes.len() as u64, &bound);
 }
 
 /// Second publications are of events that there are.
