@@ -13,6 +13,7 @@ use crate::suite::change::Defect;
 use crate::suite::deviations::Occurs;
 use crate::suite::manifest::Lack;
 
+mod barrier;
 mod bracket;
 mod cell;
 pub mod command;

@@ -328,6 +328,16 @@ pub enum FaultStage {
     Frozen { process: Process, proof: String, stopped: bool },
     /// A handler was held at its point, and for how long.
     Held { process: Process, held_us: u64, until: String, reached: bool },
+    /// Handlers came together at a barrier: who was held there, and whom the database showed
+    /// waiting for one of them, when all were let go.
+    Gathered {
+        point: Point,
+        held: Vec<Process>,
+        waiting: Vec<Process>,
+        wanted: u32,
+        held_us: u64,
+        complete: bool,
+    },
     /// A piece of topology is not there, as the broker answers.
     Withheld { piece: String, proof: String, absent: bool },
     /// An administrative action was answered by the broker.

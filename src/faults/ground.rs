@@ -8,6 +8,7 @@ use async_trait::async_trait;
 
 use crate::brokers::{Broker, UnitNames};
 use crate::env::EnvError;
+use crate::env::ledger::BlockedPair;
 use crate::evidence::Recorder;
 use crate::evidence::event::{At, Exit, Probe, ProbeWhen, Process};
 use crate::suite::model::Topology;
@@ -44,6 +45,16 @@ pub trait Ground: Send + Sync {
     fn proceed(&self, held: &At);
     /// Whether another process than the holder has received the event since it is held.
     fn received_elsewhere(&self, held: &At) -> bool;
-    /// Records backends that the database shows as blocked; says whether the holder blocks one.
-    async fn record_blocked(&self, held: &At) -> Result<bool, EnvError>;
+    /// Records backends that the database shows as blocked, and gives them.
+    async fn record_blocked(&self, held: &At) -> Result<Vec<BlockedPair>, EnvError>;
+    /// Whether a process said that it received the event.
+    fn has_received(&self, process: &Process, event: &str) -> bool;
+    /// Name of the worker in the scenario that a process is one of.
+    fn worker_of<'a>(&'a self, process: &'a Process) -> &'a str;
+    /// How many processes a worker of the scenario has.
+    fn processes_of(&self, worker: &str) -> u32;
+    /// Who is held at a barrier now, in the order in which they came.
+    fn at_barrier(&self, fault: &str) -> Vec<At>;
+    /// The same, and nobody is held there from now on.
+    fn close_barrier(&self, fault: &str) -> Vec<At>;
 }

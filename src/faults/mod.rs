@@ -3,6 +3,7 @@
 //! A fault must never decide whether it landed: it records receipts, `checks` judges them.
 
 pub mod admin;
+pub mod barrier;
 pub mod freeze;
 pub mod ground;
 pub mod kill;
@@ -94,6 +95,8 @@ pub enum FaultSpec {
     Stall(stall::StallSpec),
     /// A worker process is stopped at a point, with its timers and heartbeats, and thawed later.
     Freeze(freeze::FreezeSpec),
+    /// Several handlers are held at a point with the same event, and go on at once.
+    Barrier(barrier::BarrierSpec),
     /// A piece of topology is missing.
     Withhold(withhold::WithholdSpec),
     /// An administrator does something to a topic.
@@ -117,6 +120,7 @@ impl FaultSpec {
             Self::Kill(spec) => &spec.id,
             Self::Stall(spec) => &spec.id,
             Self::Freeze(spec) => &spec.id,
+            Self::Barrier(spec) => &spec.id,
             Self::Withhold(spec) => &spec.id,
             Self::Admin(spec) => &spec.id,
             Self::Restart(spec) => &spec.id,
@@ -133,6 +137,7 @@ impl FaultSpec {
             Self::Kill(spec) => spec,
             Self::Stall(spec) => spec,
             Self::Freeze(spec) => spec,
+            Self::Barrier(spec) => spec,
             Self::Withhold(spec) => spec,
             Self::Admin(spec) => spec,
             Self::Restart(spec) => spec,
@@ -149,6 +154,7 @@ impl FaultSpec {
             Self::Kill(spec) => Some(&spec.when),
             Self::Stall(spec) => Some(&spec.when),
             Self::Freeze(spec) => Some(&spec.when),
+            Self::Barrier(spec) => Some(&spec.when),
             _ => None,
         }
     }
@@ -159,7 +165,16 @@ impl FaultSpec {
             Self::Kill(spec) => Some(&mut spec.when),
             Self::Stall(spec) => Some(&mut spec.when),
             Self::Freeze(spec) => Some(&mut spec.when),
+            Self::Barrier(spec) => Some(&mut spec.when),
             _ => None,
+        }
+    }
+
+    /// Whether its point is armed at the processes of this worker.
+    pub fn waits_for(&self, worker: &str) -> bool {
+        match self {
+            Self::Barrier(spec) => spec.wants(worker),
+            _ => self.trigger().is_some_and(|when| when.worker == worker),
         }
     }
 }

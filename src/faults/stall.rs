@@ -101,8 +101,10 @@ async fn received_elsewhere(
     let what = format!("another worker in {} at the database", held.event);
     wait::until(&what, ground.deadline(), LOOK_EVERY, || async {
         match ground.record_blocked(held).await {
-            Ok(true) => return Seen::Done(String::from("another worker waits for the holder")),
-            Ok(false) => {}
+            Ok(pairs) if pairs.iter().any(|pair| pair.blocker == held.process) => {
+                return Seen::Done(String::from("another worker waits for the holder"));
+            }
+            Ok(_) => {}
             Err(error) => return Seen::NotYet(error.to_string()),
         }
         match ground.probe(fault, ProbeWhen::After, held).await {

@@ -157,6 +157,7 @@ pub fn reason(fault: &FaultSpec) -> Option<&'static str> {
         FaultSpec::Kill(_)
         | FaultSpec::Stall(_)
         | FaultSpec::Freeze(_)
+        | FaultSpec::Barrier(_)
         | FaultSpec::Withhold(_)
         | FaultSpec::Admin(_) => None,
     }

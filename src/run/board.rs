@@ -6,7 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::evidence::event::{Exit, Process};
+use crate::evidence::event::{At, Exit, Process};
+
+/// What a handler finds that comes to a barrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Nobody was there.
+    First,
+    /// Others are there.
+    Later,
+    /// It is over.
+    Closed,
+}
 
 /// Shared by the tasks of one unit.
 #[derive(Debug, Default)]
@@ -32,6 +43,8 @@ struct State {
     fired: BTreeSet<String>,
     done: BTreeSet<String>,
     arrivals: BTreeMap<String, u32>,
+    /// By barrier: who is held there; none once it is closed.
+    barriers: BTreeMap<String, Option<Vec<At>>>,
     halt: Option<String>,
 }
 
@@ -140,6 +153,30 @@ impl Board {
         receivers[own..].iter().any(|process| process != than)
     }
 
+    /// Whether a process was handed an event.
+    pub fn has_received(&self, process: &Process, event: &str) -> bool {
+        self.lock().received.get(event).is_some_and(|receivers| receivers.contains(process))
+    }
+
+    /// A handler came to a barrier, where it stays unless that is closed.
+    pub fn come_to_barrier(&self, fault: &str, at: &At) -> Place {
+        let mut state = self.lock();
+        let barrier = state.barriers.entry(fault.to_owned()).or_insert_with(|| Some(Vec::new()));
+        let Some(held) = barrier else { return Place::Closed };
+        held.push(at.clone());
+        if held.len() == 1 { Place::First } else { Place::Later }
+    }
+
+    /// Who is held at a barrier.
+    pub fn at_barrier(&self, fault: &str) -> Vec<At> {
+        self.lock().barriers.get(fault).cloned().flatten().unwrap_or_default()
+    }
+
+    /// Who was held at a barrier; nobody is from now on.
+    pub fn close_barrier(&self, fault: &str) -> Vec<At> {
+        self.lock().barriers.insert(fault.to_owned(), None).flatten().unwrap_or_default()
+    }
+
     /// A publication was confirmed.
     pub fn note_confirmed(&self, event: &str) {
         self.lock().confirmed.insert(event.to_owned());
@@ -202,6 +239,40 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_barrier_holds_until_it_is_closed() {
+        let board = Board::default();
+        let at = |worker: &str| At {
+            process: Process { worker: String::from(worker), incarnation: 1 },
+            point: crate::names::Point::InTransaction,
+            event: String::from("e-1"),
+            delivery: 1,
+            redelivery_count: None,
+            position: None,
+            fingerprint: None,
+            held: true,
+        };
+        assert_eq!(board.come_to_barrier("b", &at("a")), Place::First);
+        assert_eq!(board.come_to_barrier("b", &at("b")), Place::Later);
+        assert_eq!(board.at_barrier("b").len(), 2);
+        assert_eq!(board.close_barrier("b").len(), 2);
+        assert_eq!(board.come_to_barrier("b", &at("c")), Place::Closed);
+        assert!(board.at_barrier("b").is_empty() && board.close_barrier("b").is_empty());
+    }
+
+    #[test]
+    fn partitions_are_a_process_s_until_they_are_taken() {
+        let board = Board::default();
+        let process = Process { worker: String::from("consumer"), incarnation: 1 };
+        let both = [String::from("t/0"), String::from("t/1")];
+        assert!(!board.has_partitions(&process));
+        board.note_rebalance(&process, "assigned", &both);
+        board.note_rebalance(&process, "revoked", &both[..1]);
+        assert!(board.has_partitions(&process));
+        board.note_rebalance(&process, "lost", &both);
+        assert!(!board.has_partitions(&process));
+    }
 
     #[test]
     fn no_signal_counts_after_a_kill() {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::board::Place;
 use super::stage::Stage;
 use crate::evidence::event::{At, Attested, AttestedSubject, CallResult, Event, Exit, Process};
 use crate::faults::ground::Ground;
@@ -236,8 +237,9 @@ fn point_reached(stage: &Arc<Stage>, at: At) {
     if !at.held {
         return;
     }
-    match fault_for(stage, &at) {
-        Some(fault) => {
+    match answer(stage, &at) {
+        Answer::Stay => {}
+        Answer::Strike(fault) => {
             let stage = Arc::clone(stage);
             tokio::spawn(async move {
                 if let Err(error) = fault.action().strike(&at, stage.as_ref()).await {
@@ -246,14 +248,51 @@ fn point_reached(stage: &Arc<Stage>, at: At) {
                 stage.board.note_done(fault.id());
             });
         }
-        None => stage.proceed(&at),
+        Answer::GoOn => stage.proceed(&at),
     }
+}
+
+/// What a held handler is told.
+enum Answer {
+    GoOn,
+    /// A barrier has it; it goes on with the others.
+    Stay,
+    Strike(FaultSpec),
+}
+
+fn answer(stage: &Stage, at: &At) -> Answer {
+    let barriers = stage.unit.faults.iter().filter_map(|fault| match fault {
+        FaultSpec::Barrier(spec) => Some((fault, spec)),
+        _ => None,
+    });
+    for (fault, spec) in barriers {
+        let is_event = match spec.when.event {
+            EventRef::Ordinal(ordinal) => super::workload::event_id(ordinal) == at.event,
+            EventRef::Arrival(_) => false,
+        };
+        let comes = is_event && spec.when.point == at.point;
+        if !comes || !spec.wants(stage.spec_name(&at.process)) {
+            continue;
+        }
+        match stage.board.come_to_barrier(fault.id(), at) {
+            Place::First => {
+                stage.board.fire(fault.id());
+                return Answer::Strike(fault.clone());
+            }
+            Place::Later => return Answer::Stay,
+            Place::Closed => {}
+        }
+    }
+    fault_for(stage, at).map_or(Answer::GoOn, Answer::Strike)
 }
 
 /// The fault that this arrival fires, if any.
 fn fault_for(stage: &Stage, at: &At) -> Option<FaultSpec> {
     for fault in &stage.unit.faults {
         let Some(trigger) = fault.trigger() else { continue };
+        if matches!(fault, FaultSpec::Barrier(_)) {
+            continue;
+        }
         let here =
             trigger.worker == stage.spec_name(&at.process) && trigger.point.armed_as() == at.point;
         if !here || stage.board.has_fired(fault.id()) {

@@ -9,7 +9,7 @@ use super::workload;
 use crate::env::EnvError;
 use crate::env::ledger;
 use crate::evidence::event::{Event, Process};
-use crate::faults::EventRef;
+use crate::faults::{EventRef, FaultSpec};
 use crate::names::{BrokerKind, Properties, Role};
 use crate::suite::handler::rules_of;
 use crate::suite::model::WorkerSpec;
@@ -193,9 +193,13 @@ fn armed(stage: &Stage, name: &str) -> Vec<Armed> {
         .unit
         .faults
         .iter()
-        .filter(|fault| !stage.board.has_fired(fault.id()))
-        .filter_map(|fault| fault.trigger())
-        .filter(|trigger| trigger.worker == name)
+        .filter(|fault| match fault {
+            // The others are still waited for.
+            FaultSpec::Barrier(_) => !stage.board.is_done(fault.id()),
+            _ => !stage.board.has_fired(fault.id()),
+        })
+        .filter(|fault| fault.waits_for(name))
+        .filter_map(FaultSpec::trigger)
         .map(|trigger| Armed {
             point: trigger.point.armed_as(),
             event: match trigger.event {

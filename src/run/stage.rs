@@ -16,7 +16,7 @@ use super::staff;
 use crate::brokers::{Broker, UnitNames};
 use crate::checks::PinSubject;
 use crate::env::EnvError;
-use crate::env::ledger::UnitLedger;
+use crate::env::ledger::{BlockedPair, UnitLedger};
 use crate::env::process::{Program, Spawner};
 use crate::env::sockets;
 use crate::evidence::Recorder;
@@ -271,7 +271,27 @@ impl Ground for Stage {
         self.board.received_by_another(&held.event, &held.process)
     }
 
-    async fn record_blocked(&self, held: &At) -> Result<bool, EnvError> {
+    fn has_received(&self, process: &Process, event: &str) -> bool {
+        self.board.has_received(process, event)
+    }
+
+    fn worker_of<'a>(&'a self, process: &'a Process) -> &'a str {
+        self.spec_name(process)
+    }
+
+    fn processes_of(&self, worker: &str) -> u32 {
+        self.unit.workers.get(worker).map_or(0, |spec| spec.count)
+    }
+
+    fn at_barrier(&self, fault: &str) -> Vec<At> {
+        self.board.at_barrier(fault)
+    }
+
+    fn close_barrier(&self, fault: &str) -> Vec<At> {
+        self.board.close_barrier(fault)
+    }
+
+    async fn record_blocked(&self, held: &At) -> Result<Vec<BlockedPair>, EnvError> {
         let pairs = self.ledger.blocked().await?;
         for pair in &pairs {
             self.recorder.record(Event::Blocked {
@@ -280,7 +300,7 @@ impl Ground for Stage {
                 blocker: pair.blocker.clone(),
             });
         }
-        Ok(pairs.iter().any(|pair| pair.blocker == held.process))
+        Ok(pairs)
     }
 }
 

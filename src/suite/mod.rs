@@ -26,6 +26,7 @@ mod validate;
 pub mod versions;
 pub mod vocabulary;
 pub mod words;
+pub mod workload;
 
 use sha2::{Digest, Sha256};
 

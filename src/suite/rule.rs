@@ -103,6 +103,8 @@ rules! {
     UnknownEvent "unknown-event" "an event that the workload does not have"
         "ordinals count from 1 to `workload.events`"
 
+    BarrierNeverMeets "barrier-never-meets" "a barrier at which no two processes meet"
+        "let two processes come to one point with one event"
     BadBase64 "bad-base64" "payload bytes that are not written in Base64"
         "write the bytes in Base64 with `=` at the end, as `base64` prints them"
 

@@ -3,6 +3,7 @@
 //! It must never take a worker's claim as the proof: ledger, broker and kernel have to agree.
 
 use super::FaultReport;
+use super::barrier::barrier;
 use super::bracket::kill;
 use crate::checks::Scope;
 use crate::evidence::History;
@@ -47,6 +48,10 @@ fn receipt(fault: &FaultSpec, history: &History, scope: &Scope) -> FaultReport {
             let healed = Some(healed(history, fault.id()));
             ("freeze", spec.when.worker.clone(), freeze(spec, history, scope), healed)
         }
+        FaultSpec::Barrier(spec) => {
+            let names: Vec<&str> = spec.workers().into_iter().collect();
+            ("barrier", names.join(", "), barrier(spec, history), None)
+        }
         FaultSpec::Withhold(spec) => {
             let healed = spec.heal_in.as_ref().map(|_| healed(history, fault.id()));
             ("withhold", wire_name(&spec.piece), withheld(spec, history), healed)
@@ -76,15 +81,17 @@ fn receipt(fault: &FaultSpec, history: &History, scope: &Scope) -> FaultReport {
 
 fn trigger(fault: &FaultSpec) -> String {
     match fault {
-        FaultSpec::Kill(_) | FaultSpec::Stall(_) | FaultSpec::Freeze(_) => match fault.trigger() {
-            Some(PointTrigger { point, event: EventRef::Ordinal(n), .. }) => {
-                format!("{point} of event {n}")
+        FaultSpec::Kill(_) | FaultSpec::Stall(_) | FaultSpec::Freeze(_) | FaultSpec::Barrier(_) => {
+            match fault.trigger() {
+                Some(PointTrigger { point, event: EventRef::Ordinal(n), .. }) => {
+                    format!("{point} of event {n}")
+                }
+                Some(PointTrigger { point, event: EventRef::Arrival(n), .. }) => {
+                    format!("{point}, arrival {n}")
+                }
+                None => String::from("start"),
             }
-            Some(PointTrigger { point, event: EventRef::Arrival(n), .. }) => {
-                format!("{point}, arrival {n}")
-            }
-            None => String::from("start"),
-        },
+        }
         FaultSpec::Admin(spec) => format!("after phase {}", spec.after),
         _ => String::from("start"),
     }
@@ -107,6 +114,16 @@ pub(super) fn fired<'a>(
     fault: &'a str,
     when: &PointTrigger,
 ) -> Result<Fired<'a>, String> {
+    fired_by(history, fault, when, &[&when.worker])
+}
+
+/// The same, where any of several workers may have been the first.
+pub(super) fn fired_by<'a>(
+    history: &'a History,
+    fault: &'a str,
+    when: &PointTrigger,
+    workers: &[&str],
+) -> Result<Fired<'a>, String> {
     let triggered = steps(history, fault).find_map(|(seq, stage)| match stage {
         FaultStage::Triggered { process, point, event } => Some((seq, process, point, event)),
         _ => None,
@@ -117,8 +134,8 @@ pub(super) fn fired<'a>(
     let (Some(process), Some(point), Some(event)) = (process, point, event) else {
         return Err(String::from("triggered without a worker, a point and an event"));
     };
-    if !is_process_of(&process.worker, &when.worker) {
-        return Err(format!("triggered by {process}, not by {}", when.worker));
+    if !workers.iter().any(|worker| is_process_of(&process.worker, worker)) {
+        return Err(format!("triggered by {process}, not by {}", workers.join(" or ")));
     }
     // The gate of the runner is armed at the point that the worker knows.
     if *point != when.point && *point != when.point.armed_as() {

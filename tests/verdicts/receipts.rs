@@ -2,12 +2,13 @@
 //! A `World` in order comes in; steps and looks of its fault are taken away or changed.
 //! It must never accept a fault on the word of the worker that it was done to.
 
-use ackproof::evidence::event::{Event, Exit, FaultStage, ProbeWhen};
+use ackproof::evidence::event::{At, Event, Exit, FaultStage, ProbeWhen};
 use ackproof::faults::admin::{AdminAction, AdminSpec};
+use ackproof::faults::barrier::BarrierSpec;
 use ackproof::faults::freeze::FreezeSpec;
 use ackproof::faults::stall::{StallEnd, StallSpec};
 use ackproof::faults::withhold::{Piece, WithholdSpec};
-use ackproof::faults::{EventRef, FaultSpec};
+use ackproof::faults::{EventRef, FaultSpec, PointTrigger};
 use ackproof::names::{Cause, Outcome, Point, Role, TopicRole};
 use ackproof::verdict::CellReport;
 
@@ -323,6 +324,63 @@ fn a_stall_ends_when_another_process_has_the_event() {
         (late(), "nobody else received e-0002"),
     ] {
         let cell = instead(elsewhere(), steps, None);
+        let cause = Some(Cause::FaultNotLanded);
+        assert_outcome(&cell, Outcome::Inconclusive, cause, reason);
+    }
+}
+
+/// All that came to the barrier are in the event at once, by the word of ledger or database.
+#[test]
+fn a_barrier_opens_when_all_are_there() {
+    let (one, two) = ("consumer/1", "consumer/2");
+    let barrier = || {
+        let FaultSpec::Kill(kill) = kill() else { unreachable!() };
+        let when = PointTrigger { point: Point::InTransaction, ..kill.when };
+        FaultSpec::Barrier(BarrierSpec { id: String::from("stall"), when, with: Vec::new() })
+    };
+    let arrived = |who: &str| {
+        let Event::ClaimAt(at) = received(who, 2) else { unreachable!() };
+        Event::ClaimAt(At { point: Point::InTransaction, held: true, ..at })
+    };
+    let look = |effects| probe("stall", ProbeWhen::After, 2, effects, false);
+    let waits = |blocker: &str| Event::Blocked {
+        event: String::from("e-0002"),
+        waiter: process(two),
+        blocker: process(blocker),
+    };
+    let open = |held: &[&str], waiting: &[&str], complete| {
+        let all = |list: &[&str]| list.iter().map(|who| process(who)).collect();
+        let (held, waiting, point) = (all(held), all(waiting), Point::InTransaction);
+        let stage =
+            FaultStage::Gathered { point, held, waiting, wanted: 2, held_us: 9000, complete };
+        fault("stall", stage)
+    };
+    let told = |between: Vec<Event>, last: Event| {
+        let first = [arrived(one), triggered("stall", one, Point::InTransaction, 2)];
+        instead(barrier(), first.into_iter().chain(between).chain([last]).collect(), None)
+    };
+    for (between, last, receipt) in [
+        (vec![arrived(two), look(0)], open(&[one, two], &[], true), "all held at in_transaction"),
+        (vec![waits(one), look(0)], open(&[one], &[two], true), "consumer/2 waiting for the lock"),
+    ] {
+        let landed = told(between, last);
+        assert_outcome(&landed, Outcome::Pass, None, "");
+        assert!(landed.faults[0].receipt.contains(receipt), "{}", landed.faults[0].receipt);
+    }
+    let complete = |waiting: &[&str]| open(&[one], waiting, true);
+    for (between, last, reason) in [
+        (vec![arrived(two), look(0)], look(0), "nobody was gathered"),
+        (vec![look(0)], open(&[one], &[], false), "1 of 2 came to in_transaction"),
+        (vec![look(0)], complete(&[]), "1 of 2 came"),
+        (vec![look(0)], complete(&[one]), "1 of 2 came"),
+        (vec![look(0)], open(&[one, two], &[], true), "consumer/2 was not held"),
+        (vec![look(0)], complete(&[two]), "did not show consumer/2 waiting"),
+        (vec![waits("other/1"), look(0)], complete(&[two]), "did not show consumer/2 waiting"),
+        (vec![look(0)], open(&[one, "other/1"], &[], true), "other/1 is none of consumer"),
+        (vec![arrived(two)], open(&[one, two], &[], true), "nobody looked at e-0002"),
+        (vec![arrived(two), look(1)], open(&[one, two], &[], true), "were there already"),
+    ] {
+        let cell = told(between, last);
         let cause = Some(Cause::FaultNotLanded);
         assert_outcome(&cell, Outcome::Inconclusive, cause, reason);
     }

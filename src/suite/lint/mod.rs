@@ -23,6 +23,7 @@ pub(super) const PROOFS: &[(&str, Option<&str>)] = &[
     ("DLQ-4", Some("dead-letter/causes-part-ways")),
     ("DLT-2", Some("dead-letter/missing-topic")),
     ("DLT-3", None),
+    ("INB-2", Some("inbox/same-event-at-once")),
     ("LIFE-1", Some("at-least-once/frozen-consumer")),
     ("LIFE-2", Some("ack-timeout/past-limit")),
     ("LIFE-3", None),

@@ -79,7 +79,8 @@ fn reads(scene: &Scene, check: &CheckSpec, fault: &FaultSpec) -> bool {
         || matches!(fault, FaultSpec::Admin(spec) if spec.topic == TopicRole::Source);
     let holds_up =
         matches!(fault, FaultSpec::Withhold(spec) if spec.piece == Piece::DeadLetterTopic);
-    let is_stall = matches!(fault, FaultSpec::Stall(_) | FaultSpec::Freeze(_));
+    let is_stall =
+        matches!(fault, FaultSpec::Stall(_) | FaultSpec::Freeze(_) | FaultSpec::Barrier(_));
     in_set
         && match check {
             CheckSpec::Conserved(_) => true,
@@ -114,6 +115,7 @@ fn is_wide(fault: &FaultSpec) -> bool {
         FaultSpec::Kill(_)
         | FaultSpec::Stall(_)
         | FaultSpec::Freeze(_)
+        | FaultSpec::Barrier(_)
         | FaultSpec::Withhold(_)
         | FaultSpec::Admin(_) => false,
     }
@@ -161,6 +163,7 @@ fn clause(scene: &Scene, fault: &FaultSpec) -> &'static str {
         _ if role == Some(Role::Redriver) => "RDR-3",
         FaultSpec::Kill(_) => "ACK-3",
         FaultSpec::Stall(_) | FaultSpec::Freeze(_) | FaultSpec::Skew(_) => "LIFE-2",
+        FaultSpec::Barrier(_) => "INB-2",
         FaultSpec::Cut(_) => "LIFE-1",
         FaultSpec::Frame(_) => "PRD-2",
         FaultSpec::Swap(_) => "VER-1",

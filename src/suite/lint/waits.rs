@@ -191,7 +191,7 @@ impl<'a> Moment<'_, 'a> {
         let of_group = self.consumers().filter(|(_, other)| other.destination == spec.destination);
         let processes = of_group.map(|(_, other)| other.count).fold(0, u32::saturating_add);
         let many = self.scene.brokers().contains(&BrokerKind::Kafka) && processes > partitions;
-        many.then(|| format!("{processes} processes share {partitions} partitions on kafka"))
+        many.then(|| format!("{processes} processes share the {partitions} partition(s) on kafka"))
     }
 
     fn never_triggered(&self, id: &str) -> Why {

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::faults::admin::{AdminAction, AdminSpec};
+use crate::faults::barrier::BarrierSpec;
 use crate::faults::kill::{AfterKill, KillSpec};
 use crate::faults::stall::StallEnd;
 use crate::faults::unbuilt::{CutSpec, RestartSpec, SwapSpec};
@@ -46,6 +47,7 @@ pub(super) fn validate(scene: &mut Scene) {
                 let target = trigger(scene, &route.key("when"), &spec.when);
                 stall(scene, &route.key("until"), &spec.until, target, Some(spec.when.event));
             }
+            FaultSpec::Barrier(spec) => barrier(scene, &route, spec),
             FaultSpec::Withhold(spec) => withhold(scene, &route, spec),
             FaultSpec::Restart(RestartSpec { in_phase, .. })
             | FaultSpec::Cut(CutSpec { in_phase, .. })
@@ -78,6 +80,41 @@ fn kill(scene: &mut Scene, route: &Route, spec: &KillSpec) {
     }
 }
 
+/// All of its processes have to come to one event, and two at least.
+fn barrier(scene: &mut Scene, route: &Route, spec: &BarrierSpec) {
+    let when = route.key("when");
+    let mut processes = trigger(scene, &when, &spec.when).map_or(0, |first| first.count);
+    for (index, name) in spec.with.iter().enumerate() {
+        let route = route.key("with").item(index);
+        if spec.when.worker == *name || spec.with[..index].contains(name) {
+            scene.report(Rule::DuplicateItem, &route, format!("`{name}` stands twice"));
+        }
+        let Some(other) = scene.known_worker(&route, name) else { return };
+        if !scene.is_started(name) {
+            let message = format!("worker `{name}` is never started, so that it never comes");
+            scene.report(Rule::NeverStarted, &route, message);
+        }
+        passes(scene, &route, other.role, spec.when.point);
+        processes = processes.saturating_add(other.count);
+    }
+    let known = scene.worker(&spec.when.worker).is_some();
+    if known && processes < 2 {
+        let message = "one process alone meets nobody".to_owned();
+        let help = "add workers under `with`, or processes (`count`)".to_owned();
+        scene.report_with_help(Rule::BarrierNeverMeets, route, message, help);
+    }
+    if matches!(spec.when.event, EventRef::Arrival(_)) {
+        let message = "the n-th arrivals are not one event".to_owned();
+        let help = "name the event by its `ordinal`".to_owned();
+        scene.report_with_help(Rule::BarrierNeverMeets, &when.key("event"), message, help);
+    }
+    if spec.when.point == Point::AckVisible {
+        let message = "the second one never comes there: what is acknowledged is done".to_owned();
+        let help = "let them meet at a point before the ACK".to_owned();
+        scene.report_with_help(Rule::BarrierNeverMeets, &when.key("point"), message, help);
+    }
+}
+
 /// The broker has to be able to do it, and on something.
 fn admin(scene: &mut Scene, route: &Route, spec: &AdminSpec) {
     phase(scene, &route.key("after"), &spec.after);
@@ -98,6 +135,7 @@ pub(in crate::suite) fn kind(fault: &FaultSpec) -> &'static str {
         FaultSpec::Kill(_) => "kill",
         FaultSpec::Stall(_) => "stall",
         FaultSpec::Freeze(_) => "freeze",
+        FaultSpec::Barrier(_) => "barrier",
         FaultSpec::Withhold(_) => "withhold",
         FaultSpec::Admin(_) => "admin",
         FaultSpec::Restart(_) => "restart",
