@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::explain::Explanations;
-use super::run::{Known, Manner, OnFailure};
+use super::run::{Known, Manner, OnFailure, Shown};
 use super::{clean, completions, doctor, exit, explain, images, init, judge, list, lock, output};
 use super::{plan, rerun, run, schema, select, validate, verify};
 use crate::env::image::ImageChoice;
@@ -194,6 +194,9 @@ struct MannerArguments {
     /// A known deviation that shows counts as a failure.
     #[arg(long)]
     strict: bool,
+    /// Show no progress, only the result.
+    #[arg(long)]
+    quiet: bool,
 }
 
 impl MannerArguments {
@@ -205,6 +208,7 @@ impl MannerArguments {
             jobs: self.jobs.map(NonZeroUsize::get),
             on_failure: if self.fail_fast { OnFailure::StartNoMore } else { OnFailure::GoOn },
             known: if self.strict { Known::Failure } else { Known::Tolerated },
+            progress: if self.quiet { Shown::Nothing } else { Shown::Everything },
             lock: None,
         }
     }

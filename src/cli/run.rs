@@ -47,6 +47,7 @@ pub struct Manner {
     pub jobs: Option<usize>,
     pub on_failure: OnFailure,
     pub known: Known,
+    pub progress: Shown,
     /// The file that images and workers have to agree with, if any.
     pub lock: Option<PathBuf>,
 }
@@ -56,6 +57,13 @@ pub struct Manner {
 pub enum OnFailure {
     GoOn,
     StartNoMore,
+}
+
+/// How much of a run's progress people see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    Everything,
+    Nothing,
 }
 
 /// What a known deviation counts as.
@@ -109,7 +117,7 @@ async fn run_plan(
     let run_lock = RunLock::take(manner.keep).map_err(|e| e.to_string())?;
     evidence::write(out, evidence::PLAN, plan).map_err(|e| e.to_string())?;
     let mut record = record::begun(&run_lock, command, manner.known);
-    let (notices, showing) = show_progress();
+    let (notices, showing) = show_progress(manner.progress);
     let _ =
         notices.send(ProgressEvent::PlanReady { cells: plan.cells.len(), units: plan.units.len() });
     let mut cancel = interrupt::on_signal("ending units, removing servers, writing reports");
@@ -193,10 +201,13 @@ async fn sweep_dead_runs(engine: &Engine, notices: &Notices) {
 }
 
 /// Shows progress until the last sender is gone.
-fn show_progress() -> (Notices, tokio::task::JoinHandle<()>) {
+fn show_progress(shown: Shown) -> (Notices, tokio::task::JoinHandle<()>) {
     let (sender, mut events) = mpsc::unbounded_channel();
     let showing = tokio::spawn(async move {
-        let progress = Progress::on_stderr();
+        let progress = match shown {
+            Shown::Everything => Progress::on_stderr(),
+            Shown::Nothing => Progress::quiet(),
+        };
         while let Some(event) = events.recv().await {
             progress.tell(&event);
         }

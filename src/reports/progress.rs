@@ -48,6 +48,11 @@ pub enum ProgressEvent {
         unit: String,
         phase: String,
     },
+    /// A fault has done what it does; whether it landed is judged later.
+    FaultStruck {
+        unit: String,
+        fault: String,
+    },
     /// `recorded` is not a verdict: it says that the history is sealed.
     UnitEnded {
         unit: String,
@@ -101,6 +106,7 @@ impl ProgressEvent {
                 format!("[{ordinal}/{of}] {}: started", name(unit))
             }
             Self::UnitPhase { unit, phase } => format!("{}: {}", name(unit), name(phase)),
+            Self::FaultStruck { unit, fault } => format!("{}: {} struck", name(unit), name(fault)),
             Self::UnitEnded { unit, ending, took_ms } => {
                 let ending = match ending {
                     UnitEnding::Recorded => String::from("recorded"),
@@ -119,7 +125,8 @@ impl ProgressEvent {
             Self::WorkerBuilding { worker: name }
             | Self::ServerStarting { server: name }
             | Self::UnitStarted { unit: name, .. }
-            | Self::UnitPhase { unit: name, .. } => Place::Open(name),
+            | Self::UnitPhase { unit: name, .. }
+            | Self::FaultStruck { unit: name, .. } => Place::Open(name),
             Self::WorkerBuilt { worker: name, .. }
             | Self::ServerReady { server: name, .. }
             | Self::ServerFailed { server: name, .. }
@@ -139,17 +146,32 @@ pub struct Progress {
 }
 
 enum Screen {
+    Nothing,
     Lines(Box<dyn Write + Send>),
-    Bars { all: MultiProgress, open: BTreeMap<String, ProgressBar> },
+    Bars(Bars),
+}
+
+/// A terminal: a line for whatever is going on, and below them how far the whole run is.
+struct Bars {
+    all: MultiProgress,
+    open: BTreeMap<String, ProgressBar>,
+    whole: ProgressBar,
+    faults: u64,
+    troubles: u64,
 }
 
 impl Progress {
     /// Bars where standard error is a terminal, plain lines otherwise.
     pub fn on_stderr() -> Self {
         match io::stderr().is_terminal() {
-            true => Self::of(Screen::Bars { all: MultiProgress::new(), open: BTreeMap::new() }),
+            true => Self::of(Screen::Bars(Bars::on(MultiProgress::new()))),
             false => Self::lines_to(Box::new(io::stderr())),
         }
+    }
+
+    /// Nothing at all.
+    pub fn quiet() -> Self {
+        Self::of(Screen::Nothing)
     }
 
     /// Plain lines into `out`.
@@ -167,15 +189,17 @@ impl Progress {
             Screen::Lines(out) => {
                 let _ = writeln!(out, "{}", event.line()).and_then(|()| out.flush());
             }
-            Screen::Bars { all, open } => tell_bars(all, open, event),
+            Screen::Bars(bars) => bars.tell(event),
+            Screen::Nothing => {}
         }
     }
 
     /// Takes all bars off the screen, so that the table stands alone.
     pub fn finish(&self) {
-        if let Screen::Bars { all, open } = &mut *self.lock() {
-            open.clear();
-            let _ = all.clear();
+        if let Screen::Bars(bars) = &mut *self.lock() {
+            bars.open.clear();
+            bars.whole.finish_and_clear();
+            let _ = bars.all.clear();
         }
     }
 
@@ -184,32 +208,77 @@ impl Progress {
     }
 }
 
-fn tell_bars(all: &MultiProgress, open: &mut BTreeMap<String, ProgressBar>, event: &ProgressEvent) {
-    match event.place() {
-        Place::Open(name) => {
-            let bar = open.entry(name.to_owned()).or_insert_with(|| all.add(spinner()));
-            bar.set_message(event.line());
-        }
-        Place::Close(name) => {
-            if let Some(bar) = open.remove(name) {
-                bar.finish_and_clear();
-                all.remove(&bar);
+impl Bars {
+    fn on(all: MultiProgress) -> Self {
+        let (open, whole) = (BTreeMap::new(), ProgressBar::hidden());
+        Self { all, open, whole, faults: 0, troubles: 0 }
+    }
+
+    fn tell(&mut self, event: &ProgressEvent) {
+        match event.place() {
+            Place::Open(name) => {
+                let bar = self.open.entry(name.to_owned());
+                // Above the line of the whole, which stays the last one.
+                let bar = bar.or_insert_with(|| {
+                    let bar = self.all.insert_before(&self.whole, spinner());
+                    bar.enable_steady_tick(TICK);
+                    bar
+                });
+                bar.set_message(event.line());
             }
-            let _ = all.println(event.line());
+            Place::Close(name) => {
+                if let Some(bar) = self.open.remove(name) {
+                    bar.finish_and_clear();
+                    self.all.remove(&bar);
+                }
+                let _ = self.all.println(event.line());
+            }
+            Place::Plain => {
+                let _ = self.all.println(event.line());
+            }
         }
-        Place::Plain => {
-            let _ = all.println(event.line());
+        self.count(event);
+    }
+
+    /// The line of the whole: units that are recorded, what happened so far, time left.
+    fn count(&mut self, event: &ProgressEvent) {
+        match event {
+            ProgressEvent::PlanReady { units, .. } => {
+                let whole = ProgressBar::new(*units as u64);
+                whole.set_style(style(WHOLE));
+                self.whole = self.all.add(whole);
+                self.whole.enable_steady_tick(TICK);
+            }
+            ProgressEvent::FaultStruck { .. } => self.faults += 1,
+            ProgressEvent::UnitEnded { ending, .. } => {
+                self.troubles += u64::from(*ending != UnitEnding::Recorded);
+                self.whole.inc(1);
+            }
+            _ => return,
         }
+        let trouble = match self.troubles {
+            0 => String::new(),
+            n => format!(", {n} in trouble"),
+        };
+        self.whole.set_message(format!("{} faults struck{trouble}", self.faults));
     }
 }
 
-/// A line that shows that something goes on, and for how long.
+/// How often times on the screen are brought up to date.
+const TICK: Duration = Duration::from_millis(250);
+/// A line that shows that something goes on, and for how long; it is cut at the screen's edge.
+const ONE: &str = "{spinner} {elapsed} {wide_msg}";
+/// The time left is what the units so far took, for those that are left.
+const WHOLE: &str = "{pos}/{len} units, about {eta} left, {wide_msg}";
+
+fn style(template: &str) -> ProgressStyle {
+    // The templates are constants, and a test shows both.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
 fn spinner() -> ProgressBar {
     let bar = ProgressBar::new_spinner();
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(250));
+    bar.set_style(style(ONE));
     bar
 }
 
@@ -268,18 +337,49 @@ mod tests {
         assert!(!text.trim_end_matches('\n').chars().any(char::is_control), "{text:?}");
     }
 
-    #[test]
-    fn bars_take_every_event_without_a_terminal() {
-        let all = MultiProgress::with_draw_target(indicatif::ProgressDrawTarget::hidden());
-        let progress = Progress::of(Screen::Bars { all, open: BTreeMap::new() });
-        let unit = || String::from("u");
-        progress.tell(&ProgressEvent::UnitStarted { unit: unit(), ordinal: 1, of: 1 });
-        progress.tell(&ProgressEvent::UnitPhase { unit: unit(), phase: "drain".into() });
-        progress.tell(&ProgressEvent::UnitEnded {
-            unit: unit(),
-            ending: UnitEnding::Cancelled,
-            took_ms: 1,
-        });
+    /// What a terminal of this width shows after these events, line by line.
+    fn screen(width: u16, events: &[ProgressEvent]) -> Vec<String> {
+        let terminal = indicatif::InMemoryTerm::new(12, width);
+        let target = indicatif::ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        let progress =
+            Progress::of(Screen::Bars(Bars::on(MultiProgress::with_draw_target(target))));
+        events.iter().for_each(|event| progress.tell(event));
+        let shown = terminal.contents().lines().map(str::to_owned).collect();
         progress.finish();
+        assert!(!terminal.contents().contains("units,"), "{}", terminal.contents());
+        shown
+    }
+
+    #[test]
+    fn a_terminal_of_any_width_shows_a_line_for_each_unit_and_one_for_the_whole() {
+        // Each of these characters takes two columns.
+        let names = ["short", &"永".repeat(150)];
+        for width in [40_u16, 80, 200] {
+            let mut events = vec![ProgressEvent::PlanReady { cells: 1, units: 4 }];
+            for unit in names.map(str::to_owned) {
+                events.push(ProgressEvent::UnitStarted { unit: unit.clone(), ordinal: 1, of: 4 });
+                events.push(ProgressEvent::FaultStruck { unit, fault: "kill".into() });
+            }
+            let shown = screen(width, &events);
+            assert_eq!(shown.len(), 4, "{shown:#?}");
+            assert!(shown[1].ends_with("short: kill struck"), "{shown:#?}");
+            assert!(shown[2].contains('永') && shown[2].chars().count() <= usize::from(width));
+            assert!(shown[3].starts_with("0/4 units, about "), "{shown:#?}");
+            assert!(shown[3].contains("2 faults st"), "{shown:#?}");
+            let trouble = UnitEnding::Trouble(String::from("gone"));
+            let took_ms = 5;
+            events.push(ProgressEvent::UnitEnded {
+                unit: names[0].into(),
+                ending: trouble,
+                took_ms,
+            });
+            let shown = screen(width.max(80), &events);
+            assert!(
+                shown.iter().any(|line| line == "short: trouble: gone after 0.0 s"),
+                "{shown:#?}"
+            );
+            let whole = shown.last().expect("a line");
+            assert!(whole.starts_with("1/4 units") && whole.ends_with(", 1 in trouble"), "{whole}");
+        }
     }
 }

@@ -265,6 +265,7 @@ async fn run_on_servers(
         spawner: shared.spawner.clone(),
         board: Default::default(),
         logs,
+        notices: shared.notices.clone(),
         said,
         live: Default::default(),
     });

@@ -13,6 +13,7 @@ use crate::evidence::event::{At, Attested, AttestedSubject, CallResult, Event, E
 use crate::faults::ground::Ground;
 use crate::faults::{EventRef, FaultSpec};
 use crate::names::{BrokerKind, CallOutcome, Cause, Grade, Operation, Point};
+use crate::reports::progress::ProgressEvent;
 use crate::suite::handler::CRASH_CODE;
 use crate::suite::model::WorkerSpec;
 use crate::workers::live::Said;
@@ -245,6 +246,8 @@ fn point_reached(stage: &Arc<Stage>, at: At) {
                 if let Err(error) = fault.action().strike(&at, stage.as_ref()).await {
                     trouble(&stage, Cause::RunnerError, fault.id(), error.to_string());
                 }
+                let (unit, id) = (stage.unit.id.clone(), fault.id().to_owned());
+                let _ = stage.notices.send(ProgressEvent::FaultStruck { unit, fault: id });
                 stage.board.note_done(fault.id());
             });
         }

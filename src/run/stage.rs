@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::Notices;
 use super::board::Board;
 use super::servers::Server;
 use super::staff;
@@ -52,6 +53,8 @@ pub struct Stage {
     pub spawner: Spawner,
     pub board: Board,
     pub logs: PathBuf,
+    /// What people see while it runs.
+    pub notices: Notices,
     pub said: UnboundedSender<Said>,
     pub deadline: Instant,
     pub live: Mutex<BTreeMap<Process, Arc<LiveWorker>>>,

@@ -51,6 +51,7 @@ const MANNER: &[(&str, Effect)] = &[
     ("jobs", Seen("with_one_job_no_two_units_overlap")),
     ("fail_fast", Seen("the_first_failure_ends_the_start_of_units")),
     ("strict", Pair(&["--filter", STORY], &["--filter", STORY, "--strict"])),
+    ("quiet", Seen("a_quiet_run_says_only_its_result")),
 ];
 
 const RERUN: &[(&str, Effect)] = &[
@@ -58,6 +59,7 @@ const RERUN: &[(&str, Effect)] = &[
     ("workers", Pair(&["{evidence}"], &["{evidence}", "--workers", "fixtures/suites/valid"])),
     ("out", Pair(&["{evidence}"], &["{evidence}", "--out", "{evidence}"])),
     ("strict", Pair(&["{evidence}"], &["{evidence}", "--strict"])),
+    ("quiet", Seen("a_quiet_run_says_only_its_result")),
 ];
 
 const WRONG: &[&str] = &["fixtures/suites/invalid/no-kind.yaml"];
@@ -263,4 +265,18 @@ fn every_test_that_the_table_relies_on_is_there_and_names_the_option() {
         let found = files.iter().any(|text| text.contains(&function) && text.contains(&option));
         assert!(found, "{verb} {option}: no test {test} that names it");
     }
+}
+
+#[test]
+fn a_quiet_run_says_only_its_result() {
+    let run = ["run", "suites", "--filter", STORY];
+    let loud = without_engine(&run);
+    let quiet = without_engine(&[&run[..], &["--quiet"]].concat());
+    assert_eq!((loud.code, quiet.code), (3, 3));
+    assert!(loud.stderr.contains("plan: 1 cells"), "{}", loud.stderr);
+    assert_eq!(quiet.stderr, "");
+    assert!(quiet.stdout.contains("INCONCLUSIVE"), "{}", quiet.stdout);
+    let evidence = quiet.out.path().to_str().unwrap();
+    let again = without_engine(&["rerun", evidence, "--quiet", "--out", evidence]);
+    assert!(!again.stderr.contains("plan: "), "{}", again.stderr);
 }

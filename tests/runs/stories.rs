@@ -135,7 +135,7 @@ fn the_first_suite_that_init_writes_is_green() {
 #[ignore = "starts containers; ci/test runs it"]
 fn handlers_do_what_they_are_told() {
     let ended = run(&["run", "fixtures/suites/behaviours"]);
-    expect_green(&ended, 11);
+    expect_green(&ended, 12);
     let rate = &ended.cell("behaviours/forgotten-ack@pulsar")["rate"];
     assert_eq!(
         (&rate["runs"], &rate["held"], &rate["proven_per_mille"]),
