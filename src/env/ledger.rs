@@ -7,8 +7,8 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, PgPool, Row};
 
-use super::EnvError;
 use super::container::{Addresses, ServerSpec};
+use super::{BlockedPair, EnvError};
 use crate::evidence::event::{AuditRow, Process, ReadWhy};
 use crate::names::ServerKind;
 
@@ -74,13 +74,6 @@ pub struct UnitLedger {
     schema: String,
     /// What every `application_name` of the unit's workers starts with.
     prefix: String,
-}
-
-/// A backend that waits for another one's lock.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BlockedPair {
-    pub waiter: Process,
-    pub blocker: Process,
 }
 
 impl Ledger {

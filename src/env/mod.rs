@@ -30,6 +30,8 @@ pub mod sockets;
 #[cfg(feature = "servers")]
 pub mod sweep;
 
+use crate::evidence::event::Process;
+
 /// Something about the environment that could not be had; what to do next is part of the text.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{what}: {detail}")]
@@ -43,4 +45,11 @@ impl EnvError {
     pub fn new(what: impl Into<String>, detail: impl std::fmt::Display) -> Self {
         Self { what: what.into(), detail: detail.to_string() }
     }
+}
+
+/// A backend that waits for another one's lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockedPair {
+    pub waiter: Process,
+    pub blocker: Process,
 }

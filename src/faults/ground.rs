@@ -7,8 +7,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 
 use crate::brokers::{Broker, UnitNames};
-use crate::env::EnvError;
-use crate::env::ledger::BlockedPair;
+use crate::env::{BlockedPair, EnvError};
 use crate::evidence::Recorder;
 use crate::evidence::event::{At, Exit, Probe, ProbeWhen, Process};
 use crate::suite::model::Topology;

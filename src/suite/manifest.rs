@@ -171,8 +171,15 @@ fn validate_client(
         let message = format!("`{}` is no version", client.version);
         problems.push(source.problem(Rule::BadVersion, &route.key("version"), message));
     }
+    let lists = [("capabilities", client.capabilities.len()), ("lacks", client.lacks.len())];
+    for (key, length) in lists {
+        if length > CAPABILITIES.len() {
+            let message = format!("{length} {key}: there are {} at most", CAPABILITIES.len());
+            problems.push(source.problem(Rule::OutOfBounds, &route.key(key), message));
+        }
+    }
     let known = || CAPABILITIES.iter().map(|(name, _)| *name).filter(|name| concerns(name, broker));
-    for (index, capability) in client.capabilities.iter().enumerate() {
+    for (index, capability) in client.capabilities.iter().take(CAPABILITIES.len()).enumerate() {
         if concerns(capability, broker) {
             continue;
         }
@@ -181,7 +188,7 @@ fn validate_client(
         let route = route.key("capabilities").item(index);
         problems.push(source.problem_with_help(Rule::UnknownCapability, &route, message, help));
     }
-    for (index, lack) in client.lacks.iter().enumerate() {
+    for (index, lack) in client.lacks.iter().take(CAPABILITIES.len()).enumerate() {
         let route = route.key("lacks").item(index);
         if !concerns(&lack.capability, broker) {
             let message = format!("{broker} clients have no capability `{}`", lack.capability);

@@ -22,6 +22,8 @@ const EVIDENCE_RULE: &str = "links_only";
 
 /// Entries of one file at most: each is looked at beside all of the others.
 const MOST_DEVIATIONS: usize = 200;
+/// Patterns of one entry at most: each is looked at beside all scenarios.
+const MOST_PATTERNS: usize = 64;
 /// Entries of one scenario that are looked at; more of them are a problem of its own.
 const MOST_KNOWN: usize = 64;
 
@@ -100,6 +102,11 @@ fn scenarios(spot: &Spot, deviation: &DeviationSpec, loaded: &Loaded, problems: 
     let globs = spot.key("scenarios");
     if deviation.scenarios.is_empty() {
         problems.push(globs.problem(Rule::NoScenario, "a deviation of no scenario"));
+    }
+    if deviation.scenarios.len() > MOST_PATTERNS {
+        let length = deviation.scenarios.len();
+        let message = format!("{length} patterns: at most {MOST_PATTERNS} in one deviation");
+        return problems.push(globs.problem(Rule::OutOfBounds, message));
     }
     let ids: Vec<String> =
         loaded.scenarios().map(|(read, _, scenario)| scenario_id(&read.file, scenario)).collect();
