@@ -292,6 +292,12 @@ fn resolve(
         sink.refuse(Rule::MissingInclude, &item.range, message, Some(help));
         return None;
     };
+    if !found.is_file() {
+        let message = format!("{display} is no file");
+        let help = "name the files of a folder one by one".to_owned();
+        sink.refuse(Rule::MissingInclude, &item.range, message, Some(help));
+        return None;
+    }
     if !found.starts_with(&place.root) {
         let help = "includes stay in the folder with `pins.yaml`, or in the one that was given";
         sink.refuse(

@@ -266,6 +266,10 @@ pub(super) fn duplicates(loaded: &Loaded, problems: &mut Vec<Problem>) {
     for file in &loaded.deviations {
         for (n, deviation) in file.file.deviations.iter().take(MOST_DEVIATIONS).enumerate() {
             let route = Route::default().key("deviations").item(n);
+            // Too many patterns are a problem of their own, and a cost that nobody asked for.
+            if deviation.scenarios.len() > MOST_PATTERNS {
+                continue;
+            }
             of_files.push((deviation.globs(), &file.source, route, deviation));
         }
     }
