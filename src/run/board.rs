@@ -38,7 +38,8 @@ struct State {
     assigned: BTreeMap<Process, BTreeSet<String>>,
     received: BTreeMap<String, Vec<Process>>,
     deliveries: u64,
-    confirmed: BTreeSet<String>,
+    /// By event: how many of its publications were confirmed.
+    confirmed: BTreeMap<String, u32>,
     dead_letter_refused: BTreeSet<String>,
     fired: BTreeSet<String>,
     done: BTreeSet<String>,
@@ -179,7 +180,12 @@ impl Board {
 
     /// A publication was confirmed.
     pub fn note_confirmed(&self, event: &str) {
-        self.lock().confirmed.insert(event.to_owned());
+        *self.lock().confirmed.entry(event.to_owned()).or_default() += 1;
+    }
+
+    /// How many publications of this event were confirmed.
+    pub fn confirmations(&self, event: &str) -> u32 {
+        self.lock().confirmed.get(event).copied().unwrap_or_default()
     }
 
     /// Distinct events whose publication was confirmed.

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::stage::Stage;
-use super::{Notices, nemesis, settle, staff};
+use super::{Notices, nemesis, settle, staff, workload};
 use crate::env::EnvError;
 use crate::evidence::event::{Attested, AttestedSubject, Event, ReadWhy};
-use crate::names::{BrokerKind, Cause, TopicRole};
+use crate::names::{BrokerKind, Cause, Role, TopicRole};
 use crate::reports::progress::ProgressEvent;
-use crate::suite::model::{Phase, Until};
+use crate::suite::model::{Phase, Share, Until, WorkerSpec};
 use crate::wait::{self, Seen};
 
 /// Time in which a worker has to say hello: a process start, on a busy machine.
@@ -162,11 +162,32 @@ fn faults_done(stage: &Stage) -> Seen<()> {
     Seen::NotYet(format!("faults not done: {}", open.join(", ")))
 }
 
-/// Every event is confirmed, and no destination has anything left to acknowledge.
+/// An event of which a producer that was started still has to publish the copy.
+fn missing_copy(stage: &Stage) -> Option<String> {
+    let is_publisher = |spec: &WorkerSpec| {
+        matches!(spec.role, Role::Producer | Role::Application)
+            && spec.publishes != Some(Share::Once)
+    };
+    let mut workers = stage.unit.workers.iter();
+    if !workers.any(|(name, spec)| is_publisher(spec) && stage.was_started(name)) {
+        return None;
+    }
+    let again = &stage.unit.workload.again;
+    again.iter().find_map(|copy| {
+        let copies = again.iter().filter(|other| other.event == copy.event).count();
+        let event = workload::event_id(copy.event);
+        (stage.board.confirmations(&event) as usize <= copies).then_some(event)
+    })
+}
+
+/// Every publication is confirmed, and no destination has anything left to acknowledge.
 pub(super) async fn drained(stage: &Stage) -> Seen<()> {
     let (confirmed, planned) = (stage.board.confirmed(), stage.unit.workload.events as usize);
     if confirmed < planned {
         return Seen::NotYet(format!("{confirmed} of {planned} events are confirmed"));
+    }
+    if let Some(event) = missing_copy(stage) {
+        return Seen::NotYet(format!("the second publication of {event} is not confirmed"));
     }
     for (destination, group) in &stage.names.destinations {
         if let Seen::NotYet(seen) = empty(stage, TopicRole::Source, destination, group).await {
