@@ -130,41 +130,60 @@ pub struct OutputDirectory {
     _lock: Flock<File>,
 }
 
-/// Makes the output directory ready: what an earlier run wrote there goes away, nothing else does.
+/// Takes the output directory for this run; what an earlier run wrote there stays as it is.
 ///
 /// # Errors
-/// When it cannot be created or cleared, holds anything but a run's output, or is in use.
-pub fn prepare(dir: &Path) -> Result<OutputDirectory, EvidenceError> {
+/// When it cannot be created, holds anything but a run's output, or is in use.
+pub fn claim(dir: &Path) -> Result<OutputDirectory, EvidenceError> {
     if dir.exists() && !dir.is_dir() {
         return Err(error(dir, "it is a file; name a folder"));
     }
     std::fs::create_dir_all(dir).map_err(|e| error(dir, e))?;
     let dir = dir.canonicalize().map_err(|e| error(dir, e))?;
-    let foreign = std::fs::read_dir(&dir)
-        .map_err(|e| error(&dir, e))?
-        .filter_map(Result::ok)
-        .any(|entry| entry.file_name() != LOCK);
-    if foreign && !is_output(&dir) {
+    if !holds_nothing_else(&dir, LOCK).map_err(|e| error(&dir, e))? && !is_output(&dir) {
         let why = "it holds files that are no run's output; name an empty or a new folder";
         return Err(error(&dir, why));
     }
     let lock = File::create(dir.join(LOCK)).map_err(|e| error(&dir, e))?;
     let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock)
         .map_err(|_| error(&dir, "another run writes into it; name another folder"))?;
-    let files = [RUN, crate::reports::JUNIT, crate::reports::JSON, crate::reports::SUMMARY, PLAN];
-    for name in files {
-        let path = dir.join(name);
-        if path.is_file() {
-            std::fs::remove_file(&path).map_err(|e| error(&path, e))?;
-        }
-    }
-    for name in ["histories", "logs"] {
-        let path = dir.join(name);
-        if path.is_dir() {
-            std::fs::remove_dir_all(&path).map_err(|e| error(&path, e))?;
-        }
-    }
     Ok(OutputDirectory { path: dir, _lock: lock })
+}
+
+impl OutputDirectory {
+    /// Removes what an earlier run wrote, and nothing else: from here on this run is what is here.
+    ///
+    /// # Errors
+    /// When something cannot be removed.
+    pub fn clear(&self) -> Result<(), EvidenceError> {
+        let files =
+            [RUN, crate::reports::JUNIT, crate::reports::JSON, crate::reports::SUMMARY, PLAN];
+        for path in files.map(|name| self.path.join(name)) {
+            if path.is_file() {
+                std::fs::remove_file(&path).map_err(|e| error(&path, e))?;
+            }
+        }
+        for path in ["histories", "logs"].map(|name| self.path.join(name)) {
+            if path.is_dir() {
+                std::fs::remove_dir_all(&path).map_err(|e| error(&path, e))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for OutputDirectory {
+    /// A run that was refused before it wrote anything leaves no folder of its own.
+    fn drop(&mut self) {
+        if holds_nothing_else(&self.path, LOCK).unwrap_or(false) {
+            let _ = std::fs::remove_file(self.path.join(LOCK));
+            let _ = std::fs::remove_dir(&self.path);
+        }
+    }
+}
+
+fn holds_nothing_else(dir: &Path, name: &str) -> std::io::Result<bool> {
+    Ok(std::fs::read_dir(dir)?.filter_map(Result::ok).all(|entry| entry.file_name() == name))
 }
 
 /// Whether an earlier run wrote here: its plan says so, in any version.

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use tokio::sync::{mpsc, watch};
 
+use super::evidence::OutputDirectory;
 use super::fail_fast::{self, FirstFailure};
 use super::select::Selected;
 use super::{evidence, exit, interrupt, lock, output, record, select};
@@ -89,14 +90,14 @@ pub async fn run_selected(manner: &Manner, command: Vec<String>, selected: &Sele
         Ok(settings) => settings,
         Err(problems) => return select::refuse(&problems),
     };
-    let out = match evidence::prepare(&manner.out) {
+    let out = match evidence::claim(&manner.out) {
         Ok(out) => out,
         Err(error) => {
             output::message(&format!("cannot use --out: {error}"));
             return exit::USAGE;
         }
     };
-    match run_plan(manner, settings, command, &out.path, selected, epoch).await {
+    match run_plan(manner, settings, command, &out, selected, epoch).await {
         Ok(code) => code,
         Err(error) => {
             output::message(&error);
@@ -109,13 +110,13 @@ async fn run_plan(
     manner: &Manner,
     settings: Settings,
     command: Vec<String>,
-    out: &Path,
+    claimed: &OutputDirectory,
     selected: &Selected,
     epoch: Instant,
 ) -> Result<u8, String> {
     let Selected { plan, manifests } = selected;
     let run_lock = RunLock::take(manner.keep).map_err(|e| e.to_string())?;
-    evidence::write(out, evidence::PLAN, plan).map_err(|e| e.to_string())?;
+    let out = &claimed.path;
     let mut record = record::begun(&run_lock, command, manner.known);
     let (notices, showing) = show_progress(manner.progress);
     let _ =
@@ -134,6 +135,9 @@ async fn run_plan(
         let engine = engine.as_ref().map_err(ToString::to_string)?;
         lock::refuse_others(engine, selected, manner.images, &run_lock.labels(), path).await?;
     }
+    // Not before: a run that is refused leaves the evidence of an earlier one alone.
+    claimed.clear().map_err(|e| e.to_string())?;
+    evidence::write(out, evidence::PLAN, plan).map_err(|e| e.to_string())?;
     record.host = record::host(engine.as_ref().ok());
     let first_failure = Arc::new(FirstFailure::of(plan, out, record.clone()));
     let setup = Setup {

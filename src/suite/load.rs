@@ -64,8 +64,8 @@ pub fn load<P: AsRef<Path>>(paths: &[P]) -> Loaded {
     found.dedup_by(|a, b| a.path == b.path);
     let mut reading = Reading::default();
     for file in found {
-        if let Err(problem) = read(&file, &mut reading, &mut loaded) {
-            loaded.problems.push(problem);
+        if let Err(problems) = read(&file, &mut reading, &mut loaded) {
+            loaded.problems.extend(problems);
         }
     }
     let Reading { library, fragments } = reading;
@@ -111,9 +111,10 @@ fn find(
     }
 }
 
-fn read(found: &Found, reading: &mut Reading, loaded: &mut Loaded) -> Result<(), Problem> {
+fn read(found: &Found, reading: &mut Reading, loaded: &mut Loaded) -> Result<(), Vec<Problem>> {
     let name = display(&found.path);
-    let text = read_text(&found.path, &name)?;
+    let one = |problem| vec![problem];
+    let text = read_text(&found.path, &name).map_err(one)?;
     let source = match Draft::new(&name, &text) {
         Some(draft) if draft.kind() == Some("suite") => {
             return suite(&draft, found, text, &mut reading.library, loaded);
@@ -124,10 +125,10 @@ fn read(found: &Found, reading: &mut Reading, loaded: &mut Loaded) -> Result<(),
             }
             return Ok(());
         }
-        Some(_) => Source::new(name, found.relative.clone(), text)?,
+        Some(_) => Source::new(name, found.relative.clone(), text).map_err(one)?,
         None => {
             let composed = compose::unfilled(&name, &text);
-            Source::of(composed, name, found.relative.clone(), text)?
+            Source::of(composed, name, found.relative.clone(), text).map_err(one)?
         }
     };
     let kind = Route::default().key("kind");
@@ -139,17 +140,13 @@ fn read(found: &Found, reading: &mut Reading, loaded: &mut Loaded) -> Result<(),
         Some("worker") => loaded.manifests.push(typed(source)?),
         Some(other) => {
             let help = suggest(other, KINDS.iter().copied());
-            return Err(source.problem_with_help(
-                Rule::UnknownKind,
-                &kind,
-                format!("unknown kind `{other}`"),
-                help,
-            ));
+            let message = format!("unknown kind `{other}`");
+            return Err(vec![source.problem_with_help(Rule::UnknownKind, &kind, message, help)]);
         }
         None => {
             let help = Some(format!("add `kind:` with one of: {}", KINDS.join(", ")));
             let message = "this file does not say what it is: `kind` is missing";
-            return Err(source.problem_with_help(Rule::MissingKind, &kind, message, help));
+            return Err(vec![source.problem_with_help(Rule::MissingKind, &kind, message, help)]);
         }
     }
     Ok(())
@@ -162,12 +159,13 @@ fn suite(
     text: String,
     library: &mut Library,
     loaded: &mut Loaded,
-) -> Result<(), Problem> {
+) -> Result<(), Vec<Problem>> {
     let (path, relative) = (found.path.clone(), found.relative.clone());
     let place = Place { root: root(found), path, relative: relative.clone() };
     let suite = compose::suite(draft, &place, library, &mut loaded.problems);
     let Some(suite) = suite else { return Ok(()) };
-    let source = Source::of(suite.composed, display(&found.path), relative, text)?;
+    let source = Source::of(suite.composed, display(&found.path), relative, text)
+        .map_err(|problem| vec![problem])?;
     let mut read: Read<SuiteFile> = typed(source)?;
     for (scenario, combination) in read.file.scenarios.iter_mut().zip(suite.combinations) {
         let Some(combination) = combination else { continue };
@@ -190,7 +188,7 @@ fn root(found: &Found) -> PathBuf {
     pinned.map_or_else(|| real(given), Path::to_owned)
 }
 
-fn typed<T: DeserializeOwned>(source: Source) -> Result<Read<T>, Problem> {
+fn typed<T: DeserializeOwned>(source: Source) -> Result<Read<T>, Vec<Problem>> {
     let file = parse::typed(&source)?;
     Ok(Read { source, file })
 }

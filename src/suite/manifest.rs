@@ -119,7 +119,7 @@ pub struct ClientManifest {
 pub fn load(path: &Path) -> Result<Manifest, Vec<Problem>> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let source = open(path, &name.unwrap_or_default()).map_err(|problem| vec![problem])?;
-    let file: Manifest = parse::typed(&source).map_err(|problem| vec![problem])?;
+    let file: Manifest = parse::typed(&source)?;
     let read = Read { source, file };
     let mut problems = Vec::new();
     validate(&read, &mut problems);

@@ -12,6 +12,7 @@ mod load;
 pub mod machinery;
 pub mod manifest;
 pub mod meanings;
+mod mend;
 pub mod model;
 pub(crate) mod parse;
 pub mod pins;

@@ -9,9 +9,10 @@ use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{Error, Location, Options};
 
 use super::compose::Composed;
+use super::mend::{Mending, Mistake};
 use super::problem::{Problem, Words, suggest};
 use super::rule::Rule;
-use super::source::{Source, span};
+use super::source::{Around, Source, span};
 
 /// Nodes that aliases may stand for in one file: pieces of fragments, in every combination.
 const MAX_REPLAYED: usize = 30_000;
@@ -41,11 +42,59 @@ pub(super) fn options() -> Options {
 /// The typed form of a source.
 ///
 /// # Errors
-/// One located problem: the reader stops at the first thing that does not fit.
-pub(crate) fn typed<T: DeserializeOwned>(source: &Source) -> Result<T, Problem> {
-    let composed = source.composed();
-    serde_saphyr::from_str_with_options(composed.text(), options())
-        .map_err(|error| problem(composed, &error))
+/// Every located problem: behind each the rest of the file is read as if it was not there.
+pub(crate) fn typed<T: DeserializeOwned>(source: &Source) -> Result<T, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut mending = Mending::of(source);
+    loop {
+        let error = match serde_saphyr::from_str_with_options(mending.text(), options()) {
+            Ok(file) if problems.is_empty() => return Ok(file),
+            Ok(_) => return Err(problems),
+            Err(error) => error,
+        };
+        let (problem, around) = located(source, &mending, &error);
+        let is_first = problems.is_empty();
+        if is_first || mending.kind(around.entry.as_ref()) == Mistake::OfItsOwn {
+            // What else is wrong with a text that has been changed says nothing of the original.
+            if !is_first && !problem.rule.is_of_one_entry() {
+                return Err(problems);
+            }
+            problems.push(problem);
+        }
+        let goes_on = around.entry.filter(|_| !around.is_aliased);
+        if !goes_on.is_some_and(|entry| mending.take(&entry)) {
+            return Err(problems);
+        }
+    }
+}
+
+/// An error of the reader with what is around it in the file.
+fn located<'a>(source: &'a Source, mending: &Mending, error: &Error) -> (Problem, Around<'a>) {
+    let problem_of = |error| problem(source.composed(), error);
+    let text = source.filled();
+    let Some(at) = innermost(error).location().map(|location| place(text, location).start) else {
+        return (problem_of(error), Around::default());
+    };
+    let Error::SerdeMissingField { field, .. } = innermost(error) else {
+        let mut around = match (mending.taken_at(at), innermost(error)) {
+            (Some(taken), _) => source.around_entry(taken.start),
+            (None, Error::SerdeUnknownVariant { .. }) => source.around_word(at),
+            (None, _) => source.around(at),
+        };
+        around.is_aliased |= user(error).is_some();
+        return (problem_of(error), around);
+    };
+    let around = source.around_lacking(at, field, |start| mending.is_taken(start));
+    match (user(error), around.holder) {
+        (None, Some(holder)) => {
+            let message = format!("the key `{field}` is missing in `{}`", holder.value);
+            let help = format!("`ackproof explain {field}` says what it is for");
+            let words = Words::new(message).help(help);
+            let first = around.entry.map_or(span(holder.defined), |entry| entry.token(text));
+            (source.composed().problem(Rule::MissingKey, first, None, words), around)
+        }
+        _ => (problem_of(error), around),
+    }
 }
 
 /// An error of the reader, in our words where they say more.
@@ -98,7 +147,8 @@ fn explain(error: &Error) -> (Rule, Words) {
             (Rule::UnknownWord, Words::new(format!("unknown word `{variant}`")).help(help))
         }
         Error::SerdeMissingField { field, .. } => {
-            (Rule::MissingKey, Words::new(format!("the key `{field}` is missing")))
+            let help = format!("`ackproof explain {field}` says what it is for");
+            (Rule::MissingKey, Words::new(format!("the key `{field}` is missing")).help(help))
         }
         Error::DuplicateMappingKey { key: Some(key), .. } => {
             (Rule::DuplicateKey, Words::new(format!("the key `{key}` stands twice")))
@@ -137,7 +187,11 @@ fn explain(error: &Error) -> (Rule, Words) {
 
 fn in_words(rust_type: &str) -> &str {
     match rust_type {
-        "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64" => "whole number in range",
+        "u8" => "whole number from 0 to 255",
+        "u16" => "whole number from 0 to 65535",
+        "u32" => "whole number from 0 to 4294967295",
+        "u64" => "whole number from 0",
+        "i8" | "i16" | "i32" | "i64" => "whole number",
         "f32" | "f64" => "number",
         "bool" => "`true` or `false`",
         other => other,

@@ -329,6 +329,11 @@ impl Rule {
         )
     }
 
+    /// Whether it is about one key or value, so that the rest of the file can still be read.
+    pub fn is_of_one_entry(self) -> bool {
+        matches!(self, Self::UnknownKey | Self::MissingKey | Self::UnknownWord | Self::WrongType)
+    }
+
     /// Whether it is about a request, and not about what stands in a file.
     pub fn is_of_request(self) -> bool {
         matches!(

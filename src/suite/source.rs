@@ -2,6 +2,8 @@
 //! Text comes in; a tree of spans comes out, in which `Route`s lead to byte ranges.
 //! It must never give values to anybody: the typed model does that, this knows only where they are.
 
+mod around;
+
 use std::fmt;
 use std::ops::Range;
 
@@ -12,6 +14,8 @@ use super::compose::Composed;
 use super::parse;
 use super::problem::{Problem, Words};
 use super::rule::Rule;
+
+pub(super) use around::{Around, Entry};
 
 /// Unprintable texts of one file that are shown.
 const MOST_UNPRINTABLE: usize = 1_000;
