@@ -223,6 +223,8 @@ pub enum Cause {
     Toolchain,
     /// `ackproof` itself or a worker's side of the protocol failed.
     RunnerError,
+    /// A history is missing, cannot be read, or was changed after the run.
+    DamagedEvidence,
     /// What a fault took away was not seen to be back.
     HealNotVerified,
     /// The story fails without any fault.

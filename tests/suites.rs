@@ -249,6 +249,7 @@ fn the_matrix_in_the_readme_is_one() {
     };
     let rest = between("    about:", "    topology:").to_owned()
         + &whole[whole.find("    phases:").unwrap()..];
+    let rest = rest.replace("brokers: [kafka]", "brokers: [pulsar]");
     let suite = matrix.replace("    # and the rest of the scenario\n", &rest);
     assert_ne!(suite, matrix);
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
 
-use super::report_words::{ProtocolWords, ReportWords};
+use super::report_words::{ProtocolWords, ReportWords, Texts};
 use crate::suite::rule::Rule;
 use crate::suite::schema::{FileKind, filled, schema_of};
 use crate::suite::source::{At, Source};
@@ -37,6 +37,7 @@ pub fn vocabulary() -> Words {
     }
     words.add("report.json", &schema_of::<ReportWords>());
     words.add("worker protocol", &schema_of::<ProtocolWords>());
+    words.add("texts", &schema_of::<Texts>());
     words
 }
 
@@ -73,8 +74,35 @@ impl Explanations {
         if meanings.is_empty() {
             return Err(self.unknown(word));
         }
-        let texts: Vec<String> = meanings.iter().map(|word| one(word, &self.library)).collect();
+        let texts: Vec<String> = meanings.iter().map(|word| self.one(word)).collect();
         Ok(texts.join("\n"))
+    }
+
+    fn one(&self, word: &Word) -> String {
+        let mut text = format!("{}  ({})\n", word.word, word.group);
+        let _ = writeln!(text, "  {}", word.meaning);
+        if let Some(holds) = &word.holds {
+            let _ = writeln!(text, "  holds: {}", holds.kind);
+            let _ = writeln!(text, "  {}", presence(holds));
+            text.push_str(&each(&self.words.behind(word)));
+        }
+        text.push_str("  stands at:\n");
+        for place in &word.places {
+            let _ = writeln!(text, "    {}: {}", place.file, place.text());
+        }
+        let uses = self.library.uses(&word.places);
+        if let Some(example) = &uses.example {
+            let _ = writeln!(text, "  example ({}):", example.place);
+            for line in &example.lines {
+                let _ = writeln!(text, "    {line}");
+            }
+        }
+        if !uses.scenarios.is_empty() {
+            text.push_str("  used by:\n");
+            let names: Vec<&str> = uses.scenarios.iter().map(String::as_str).collect();
+            text.push_str(&wrapped(&names));
+        }
+        text
     }
 
     fn unknown(&self, word: &str) -> Problem {
@@ -89,30 +117,12 @@ impl Explanations {
     }
 }
 
-fn one(word: &Word, library: &Library) -> String {
-    let mut text = format!("{}  ({})\n", word.word, word.group);
-    let _ = writeln!(text, "  {}", word.meaning);
-    if let Some(holds) = &word.holds {
-        let _ = writeln!(text, "  holds: {}", holds.kind);
-        let _ = writeln!(text, "  {}", presence(holds));
-    }
-    text.push_str("  stands at:\n");
-    for place in &word.places {
-        let _ = writeln!(text, "    {}: {}", place.file, place.text());
-    }
-    let uses = library.uses(&word.places);
-    if let Some(example) = &uses.example {
-        let _ = writeln!(text, "  example ({}):", example.place);
-        for line in &example.lines {
-            let _ = writeln!(text, "    {line}");
-        }
-    }
-    if !uses.scenarios.is_empty() {
-        text.push_str("  used by:\n");
-        let names: Vec<&str> = uses.scenarios.iter().map(String::as_str).collect();
-        text.push_str(&wrapped(&names));
-    }
-    text
+/// The words that may stand behind a key, each with its meaning on the same line.
+fn each(words: &[&Word]) -> String {
+    let width = words.iter().map(|word| word.word.chars().count()).max().unwrap_or_default();
+    let line = |word: &&Word| format!("    {:<width$}  {}\n", word.word, word.meaning);
+    let lines: String = words.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("  its words:\n{lines}") }
 }
 
 fn presence(holds: &Holds) -> String {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::names::{BrokerKind, Level};
 use crate::plan;
 use crate::suite::vocabulary::CLAUSES;
-use crate::suite::{self, Problem, scenario_id};
+use crate::suite::{self, Problem, meanings, scenario_id};
 
 /// What is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,6 +41,8 @@ pub struct Contract {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Clause {
     pub clause: String,
+    /// What it says, in a sentence.
+    pub says: String,
     pub scenarios: Vec<String>,
 }
 
@@ -83,6 +85,7 @@ impl Listing {
     pub fn contract(&self) -> Contract {
         let clause = |clause: &&str| Clause {
             clause: (*clause).to_owned(),
+            says: meaning(clause).to_owned(),
             scenarios: self
                 .scenarios
                 .iter()
@@ -130,20 +133,26 @@ impl Contract {
         }
         let (shown, open): (Vec<&Clause>, Vec<&Clause>) =
             self.clauses.iter().partition(|clause| !clause.scenarios.is_empty());
-        let rows: Vec<[String; 2]> = shown
+        let rows: Vec<[String; 3]> = shown
             .iter()
-            .map(|clause| [clause.clause.clone(), clause.scenarios.join(", ")])
+            .map(|clause| [clause.clause.clone(), clause.says.clone(), clause.scenarios.join(", ")])
             .collect();
-        let mut text = columns(["clause", "scenarios"], &rows);
-        let open: Vec<&str> = open.iter().map(|clause| clause.clause.as_str()).collect();
+        let mut text = columns(["clause", "says", "scenarios"], &rows);
         let all = self.clauses.len();
         let _ =
             writeln!(text, "\n{} of {} are shown by a scenario", shown.len(), count(all, "clause"));
         if !open.is_empty() {
-            let _ = writeln!(text, "no scenario shows: {}", open.join(", "));
+            let rows: Vec<[String; 2]> =
+                open.iter().map(|clause| [clause.clause.clone(), clause.says.clone()]).collect();
+            let _ = write!(text, "\n{}", columns(["no scenario shows", "says"], &rows));
         }
         Ok(text)
     }
+}
+
+fn meaning(clause: &str) -> &'static str {
+    let known = meanings::CLAUSES.iter().find(|(id, _)| *id == clause);
+    known.map_or("", |(_, meaning)| meaning)
 }
 
 fn count(n: usize, what: &str) -> String {

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{evidence, exit, output};
+use crate::names::Cause;
 use crate::reports::json::{self, Document};
 use crate::verdict::REPORT_VERSION;
 
@@ -40,6 +41,8 @@ pub fn verify(report: &Path, expect: Option<&RootHash>) -> u8 {
         let found = &shown.run.root_hash;
         differences.push(format!("root hash: {expected} was expected, the evidence has {found}"));
     }
+    let damaged = shown.cells.iter().filter(|cell| cell.cause == Some(Cause::DamagedEvidence));
+    differences.extend(damaged.map(|cell| format!("cells[{}]: {}", cell.id, cell.reason)));
     match (serde_json::to_value(&claimed), serde_json::to_value(&shown)) {
         (Ok(claimed), Ok(shown)) => compare("", &claimed, &shown, &mut differences),
         (Err(error), _) | (_, Err(error)) => {
@@ -56,7 +59,9 @@ pub fn verify(report: &Path, expect: Option<&RootHash>) -> u8 {
         return output::result(&text, exit::OK);
     }
     let count = differences.len();
-    let mut lines = vec![format!("NOT verified: {count} differences between report and evidence")];
+    let mut lines = vec![format!(
+        "NOT verified: {count} differences between report, evidence and what the run recorded"
+    )];
     lines.extend(differences.iter().take(SHOWN).map(|difference| format!("  {difference}")));
     if count > SHOWN {
         lines.push(format!("  and {} more", count - SHOWN));

@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 use super::EnvError;
 use super::container::ServerSpec;
 use super::engine::Engine;
-use super::family;
+use super::tool;
 
 /// Variable with a registry prefix for upstream images, for example `127.0.0.1:5000`.
 pub const REGISTRY_VARIABLE: &str = "ACKPROOF_REGISTRY";
@@ -130,21 +130,8 @@ async fn build(spec: &ServerSpec, recipes: Option<&Path>) -> Result<(), EnvError
         .ok_or_else(|| EnvError::new(&what, "no recipes: this is no checkout with ci/images"))?;
     let mark = format!("image/{}/{}-{}", std::process::id(), spec.kind, spec.pin);
     let mut build = tokio::process::Command::new(&script);
-    build.arg(spec.kind.to_string()).arg(&spec.pin).env(family::MARK, &mark).kill_on_drop(true);
-    // The script starts downloads and builds; an interruption ends them with it.
-    let _guard = family::EndOnDrop(mark);
-    let output = build
-        .output()
-        .await
-        .map_err(|e| EnvError::new(&what, format!("{}: {e}", script.display())))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let printed = String::from_utf8_lossy(&output.stderr).into_owned()
-        + &String::from_utf8_lossy(&output.stdout);
-    let lines: Vec<&str> = printed.lines().collect();
-    let tail = lines[lines.len().saturating_sub(15)..].join("\n");
-    Err(EnvError::new(&what, format!("{} ended with {}: {tail}", script.display(), output.status)))
+    build.arg(spec.kind.to_string()).arg(&spec.pin);
+    tool::run(&what, mark, build).await
 }
 
 /// The folder of the image recipes, seen from the working directory or from `ACKPROOF_ROOT`.

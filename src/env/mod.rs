@@ -29,6 +29,8 @@ pub mod settings;
 pub mod sockets;
 #[cfg(feature = "servers")]
 pub mod sweep;
+#[cfg(feature = "servers")]
+pub mod tool;
 
 use crate::evidence::event::Process;
 

@@ -132,8 +132,8 @@ fn every_combination_is_a_scenario_with_its_values() {
     assert_eq!(cells[3].about, "Of 6 events number 3 is struck. # this is text: 3");
     let unit = unit(&plan, "matrix-partitions-3-type-key-shared@");
     assert_eq!((unit.topology.partitions, unit.workload.events), (3, 6));
-    let options = &unit.workers["consumer"].options[&BrokerKind::Kafka];
-    assert_eq!(options["group.instance.id"], "static key_shared");
+    let options = &unit.workers["consumer"].options[&BrokerKind::Pulsar];
+    assert_eq!(options["consumer_name"], "static key_shared");
     let beside = plan.cells.iter().find(|cell| cell.id.contains("beside-a-matrix")).unwrap();
     assert_eq!(beside.values.len(), 1, "{:?}", beside.values);
 }

@@ -350,8 +350,12 @@ pub fn next_step(cause: Cause) -> &'static str {
         }
         Cause::RunnerError => {
             "the reason says what failed: a worker that breaks the protocol is to be mended there, \
-             evidence that was changed after the run cannot be judged, and anything else is a \
-             fault of ackproof: run the cell again with --keep and report it with its history"
+             and anything else is a fault of ackproof: run the cell again with --keep and report it \
+             with its history"
+        }
+        Cause::DamagedEvidence => {
+            "evidence that is missing, torn or changed after the run cannot be judged; get the \
+             output directory as the run left it, or run the cell again"
         }
         Cause::HealNotVerified => {
             "what the fault changed was not seen to be back, so nothing after it counts; read the \

@@ -334,6 +334,20 @@ impl Rule {
         matches!(self, Self::UnknownKey | Self::MissingKey | Self::UnknownWord | Self::WrongType)
     }
 
+    /// Whether it is about a name that nothing has.
+    pub fn is_of_a_name(self) -> bool {
+        matches!(
+            self,
+            Self::UnknownWorker
+                | Self::UnknownPhase
+                | Self::UnknownCheck
+                | Self::UnknownEvent
+                | Self::UnknownDestination
+                | Self::UnknownPattern
+                | Self::UnknownFault
+        )
+    }
+
     /// Whether it is about a request, and not about what stands in a file.
     pub fn is_of_request(self) -> bool {
         matches!(

@@ -115,6 +115,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("Operation", "calls of a worker"),
     ("CallOutcome", "ends of a call"),
     ("ClauseId", "clauses"),
+    ("Term", "words of README and reports"),
 ];
 const ALWAYS_ON: &str = "rules that always apply";
 /// Keys of files.
@@ -135,6 +136,19 @@ impl Words {
     /// All of them.
     pub fn all(&self) -> &[Word] {
         &self.0
+    }
+
+    /// The words, one of which stands behind a key, in the order of the language.
+    pub fn behind(&self, key: &Word) -> Vec<&Word> {
+        let is_behind = |held: &Place, own: &Place| {
+            let rest = held.steps.strip_prefix(own.steps.as_slice());
+            let rest = rest.map(|rest| rest.strip_prefix(&[Step::Item]).unwrap_or(rest));
+            held.file == own.file && matches!(rest, Some([Step::Word(_)]))
+        };
+        let is_one = |word: &&Word| {
+            key.places.iter().any(|own| word.places.iter().any(|held| is_behind(held, own)))
+        };
+        self.0.iter().filter(is_one).collect()
     }
 
     /// All meanings of a word; dashes, underscores and letter case do not matter unless both

@@ -119,7 +119,7 @@ pub(super) fn said(finding: &Finding) -> String {
 fn torso(run: &RunRecord, why: &str) -> Problem {
     match run.cancelled {
         true => Problem::new(Cause::Cancelled, format!("the run was ended early: {why}")),
-        false => Problem::new(Cause::RunnerError, format!("the history cannot be used: {why}")),
+        false => Problem::new(Cause::DamagedEvidence, format!("the history cannot be used: {why}")),
     }
 }
 
@@ -130,7 +130,9 @@ fn absent(unit: &Unit, run: &RunRecord) -> Problem {
     }
     match (run.cancelled, run.units.contains_key(&unit.id)) {
         (true, _) => Problem::new(Cause::Cancelled, format!("{} was not run to its end", unit.id)),
-        (false, true) => Problem::new(Cause::RunnerError, format!("{} left no history", unit.id)),
+        (false, true) => {
+            Problem::new(Cause::DamagedEvidence, format!("{} left no history", unit.id))
+        }
         (false, false) => Problem::new(Cause::RunnerError, format!("{} never started", unit.id)),
     }
 }

@@ -34,6 +34,7 @@ impl Problem {
             | Cause::Environment
             | Cause::Toolchain
             | Cause::RunnerError
+            | Cause::DamagedEvidence
             | Cause::HealNotVerified
             | Cause::BaselineFailed
             | Cause::Cancelled => true,

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::env::EnvError;
-use crate::env::family;
 use crate::env::process::Program;
+use crate::env::tool;
 use crate::suite::manifest::Manifest;
 
 /// A worker that can be started, and the hash of what will run.
@@ -91,25 +91,12 @@ async fn run_build(
         return Err(EnvError::new(&what, "the manifest's build command is empty"));
     };
     let mut build = tokio::process::Command::new(program);
-    build.args(arguments).current_dir(folder).kill_on_drop(true);
+    build.args(arguments).current_dir(folder);
     for (name, value) in &manifest.build.env {
         build.env(name, place(value));
     }
     let mark = format!("build/{}/{}", std::process::id(), manifest.name);
-    build.env(family::MARK, &mark);
-    // Whatever ends this function, a signal included, ends what the build has started.
-    let _guard = family::EndOnDrop(mark);
-    let output = build.output().await.map_err(|e| EnvError::new(&what, e))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
-    let lines: Vec<&str> = printed.lines().collect();
-    let tail = lines[lines.len().saturating_sub(20)..].join("\n");
-    Err(EnvError::new(
-        &what,
-        format!("`{}` ended with {}: {tail}", command.join(" "), output.status),
-    ))
+    tool::run(&what, mark, build).await
 }
 
 /// SHA-256 over the paths and bytes of all inputs, in the order of their paths.

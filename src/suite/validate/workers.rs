@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::bounds::{self, Bound};
 use super::handler;
 use crate::names::{BrokerKind, Role};
-use crate::suite::model::{DeadLetterMode, Share, WorkerSpec};
+use crate::suite::model::{DeadLetterMode, Share, SubscriptionType, WorkerSpec};
 use crate::suite::problem::suggest;
 use crate::suite::rule::Rule;
 use crate::suite::scene::Scene;
@@ -35,9 +35,15 @@ pub(super) fn validate(scene: &mut Scene) {
         let help = "add a worker with `role: producer`: the runner itself never publishes";
         scene.report_with_help(Rule::NoProducer, &scene.at("workers"), message, help.to_owned());
     }
-    for destination in scene.scenario.topology.destinations.keys() {
+    for (destination, spec) in &scene.scenario.topology.destinations {
         let route = scene.at("topology").key("destinations").name(destination);
         scene.is_named(&route, destination);
+        if spec.subscription != SubscriptionType::Shared && scene.brokers() == [BrokerKind::Kafka] {
+            let route = scene.at("topology").key("destinations").key(destination);
+            let message = "Kafka has consumer groups, and no types of subscriptions";
+            let help = "write `subscription: shared`: the group shares the partitions".to_owned();
+            scene.report_with_help(Rule::BrokerCannot, &route.key("subscription"), message, help);
+        }
         if scene.processes_of(Some(destination)) == 0 {
             let message = format!("no consumer serves destination `{destination}`");
             scene.report(Rule::Unserved, &route, message);
