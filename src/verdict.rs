@@ -16,6 +16,7 @@ use crate::suite::manifest::Lack;
 mod barrier;
 mod bracket;
 mod cell;
+mod claims;
 pub mod command;
 mod control;
 mod judged;

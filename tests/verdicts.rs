@@ -7,6 +7,8 @@
 mod story;
 mod world;
 
+#[path = "verdicts/claims.rs"]
+mod claims;
 #[path = "verdicts/known.rs"]
 mod known;
 #[path = "verdicts/numbers.rs"]

@@ -49,12 +49,10 @@ impl Check for DeliveriesSpec {
                 continue;
             }
             let claimed = claims.get(&event).copied().unwrap_or(0);
-            let mut support = Support { number: 0, grade: Grade::Claimed };
-            if counted.is_some() {
-                support = Support { number: claimed, grade: Grade::Broker };
-            } else if let Bound::AtLeast(_) = self.count {
-                support = supported(history, scope, &event);
-            }
+            let support = match counted {
+                Some(_) => Support { number: claimed, grade: Grade::Broker },
+                None => self.support(history, scope, &event),
+            };
             let number = claimed.max(support.number);
             tally.examined();
             *seen.entry(number).or_default() += 1;
@@ -72,6 +70,18 @@ impl Check for DeliveriesSpec {
             }
         }
         tally.decide(summary(&seen, &grades))
+    }
+}
+
+impl DeliveriesSpec {
+    /// More handings-over than were claimed break an upper bound as well; that there were not more
+    /// of them is never more than a claim.
+    fn support(&self, history: &History, scope: &Scope, event: &str) -> Support {
+        let shown = supported(history, scope, event);
+        match self.count {
+            Bound::AtLeast(_) => shown,
+            Bound::Exactly(_) | Bound::AtMost(_) => Support { grade: Grade::Claimed, ..shown },
+        }
     }
 }
 

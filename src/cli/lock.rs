@@ -53,7 +53,8 @@ impl Lock {
     pub fn read(path: &Path) -> Result<Self, String> {
         let error = |why: String| format!("{}: {why}; {NEXT}", path.display());
         let text = fs::read_to_string(path).map_err(|e| error(e.to_string()))?;
-        let lock: Self = serde_json::from_str(&text).map_err(|e| error(e.to_string()))?;
+        // JSON is YAML, and this reader refuses what a bad merge leaves: the same key twice.
+        let lock: Self = serde_saphyr::from_str(&text).map_err(|e| error(e.to_string()))?;
         match lock.version {
             VERSION => Ok(lock),
             other => Err(error(format!("version {other} is not {VERSION}"))),
@@ -227,6 +228,9 @@ mod tests {
         assert_eq!((both.servers["kafka-4.3.1"].as_str(), both.servers.len()), ("aa", 2));
         fs::write(&path, r#"{"version": 9, "servers": {}, "workers": {}}"#).unwrap();
         assert!(Lock::read(&path).unwrap_err().contains("version 9 is not 1"));
+        fs::write(&path, r#"{"version": 1, "servers": {"kafka-4.3.1": "aa", "kafka-4.3.1": "bb"}, "workers": {}}"#).unwrap();
+        let twice = Lock::read(&path).unwrap_err();
+        assert!(twice.contains("duplicate"), "{twice}");
         fs::write(&path, "{").unwrap();
         assert!(Lock::read(&path).is_err() && lock("aa", "0", "f").add_to(&path).is_err());
     }

@@ -27,6 +27,8 @@ pub enum HistoryError {
     Malformed { line: usize, source: serde_json::Error },
     #[error("history line {line} has number {found}, expected {expected}: lines are missing")]
     Gap { line: usize, found: u64, expected: u64 },
+    #[error("history line {line} is earlier than the one before it: it was not recorded so")]
+    Backwards { line: usize },
     #[error("history was written in version {found}, this program reads version {HISTORY_VERSION}")]
     ForeignVersion { found: u32 },
     #[error("history is not sealed: the run ended before it was complete")]
@@ -63,6 +65,11 @@ impl History {
             let expected = records.len() as u64;
             if record.seq != expected {
                 return Err(HistoryError::Gap { line: line_number, found: record.seq, expected });
+            }
+            if let Some(before) = records.last().map(|before: &Record| before.at_us)
+                && record.at_us < before
+            {
+                return Err(HistoryError::Backwards { line: line_number });
             }
             if let Event::Unit { version, .. } = record.event
                 && version != HISTORY_VERSION
@@ -242,4 +249,25 @@ fn count(ids: impl Iterator<Item = String>) -> BTreeMap<String, u64> {
         *counts.entry(id).or_default() += 1;
     }
     counts
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn parsed(records: &[(u64, u64)]) -> Result<History, HistoryError> {
+        let line = |(seq, at_us): &(u64, u64)| {
+            let event = Event::CapReached { deliveries: 1, cap: 1 };
+            serde_json::to_string(&Record { seq: *seq, at_us: *at_us, event }).unwrap()
+        };
+        History::parse(&records.iter().map(line).collect::<Vec<_>>().join("\n"))
+    }
+
+    #[test]
+    fn records_are_whole_and_in_the_order_of_time() {
+        assert_eq!(parsed(&[(0, 5), (1, 5), (2, 9)]).unwrap().records().len(), 3);
+        assert!(matches!(parsed(&[(0, 5), (2, 9)]), Err(HistoryError::Gap { line: 2, .. })));
+        assert!(matches!(parsed(&[(0, 5), (1, 4)]), Err(HistoryError::Backwards { line: 2 })));
+    }
 }

@@ -162,7 +162,15 @@ pub struct WaitPart {
 /// # Errors
 /// When serde refuses; no value of a report can make it do so.
 pub fn render(report: &RunReport) -> io::Result<String> {
-    let mut text = serde_json::to_string_pretty(&document(report))?;
+    text(&document(report))
+}
+
+/// A document in the one form in which it is written.
+///
+/// # Errors
+/// When it cannot be written as JSON, which is a fault of this program.
+pub fn text(document: &Document) -> io::Result<String> {
+    let mut text = serde_json::to_string_pretty(document)?;
     text.push('\n');
     Ok(text)
 }

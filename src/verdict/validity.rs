@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::FaultReport;
+use super::claims;
 use super::landing::is_process_of;
 use crate::checks::observed::settle_step;
 use crate::checks::{Pin, PinSubject};
@@ -58,6 +59,7 @@ pub(super) fn problems(
     problems.extend(troubles(history));
     problems.extend(containers(history));
     problems.extend(processes(unit, history));
+    problems.extend(claims::contradicted(unit, history));
     problems.extend(unhealed(history, faults));
     problems.extend(unattested(&unit.scope.pins, history));
     problems.extend(unsettled(history));

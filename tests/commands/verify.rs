@@ -64,6 +64,7 @@ fn each_change_is_found_and_named() {
         ("report.json", "\"outcome\": \"pass\"", "\"outcome\": \"fail\"", ".outcome"),
         ("report.json", "\"lost\": []", "\"lost\": [\"e-0001\"]", ".marks.lost"),
         ("report.json", "\"pass\": 1", "\"pass\": 2", "summary.pass"),
+        ("report.json", "\"pass\": 1", "\"pass\": 0, \"pass\": 1", "a key may stand twice"),
         (history, "payload-1", "payload-2", "changed after the run"),
         ("plan.json", "\"seed\":7", "\"seed\":8", "run.root_hash"),
         ("run.json", "\"duration_ms\":9", "\"duration_ms\":8", "run.root_hash"),
@@ -75,6 +76,17 @@ fn each_change_is_found_and_named() {
         assert!(ended.stdout.contains("NOT verified"), "{file}: {}", ended.stdout);
         assert!(ended.stdout.contains(says), "{file}: {}", ended.stdout);
     }
+}
+
+/// `judge` writes a report that follows from damaged evidence; the damage stays.
+#[test]
+fn a_report_about_a_changed_history_is_not_verified() {
+    let dir = judged(World::new(), 0);
+    change(&dir, "histories/subject.ndjson", "payload-1", "payload-2");
+    run(&["judge", dir.path().to_str().unwrap()]).expect_code(3);
+    let ended = verify(&dir, &[]);
+    ended.expect_code(1);
+    assert!(ended.stdout.contains("changed after the run"), "{}", ended.stdout);
 }
 
 #[test]

@@ -137,6 +137,12 @@ fn deliveries_exactly() -> Group {
             once.clone().and(started("redriver/1", Role::Redriver)).and(received("redriver/1", 2))
         })
         .violated("twice", &[2], once.clone().and(received(B, 2)))
+        .violated("a-redelivery-that-nobody-claimed", &[1], {
+            let died = once.clone().and(triggered("kill", A, Point::BeforeAck, 1));
+            let died = died.and(probe("kill", ProbeWhen::Before, 1, 1, false));
+            let died = died.and(killed("kill", A));
+            died.and(probe("kill", ProbeWhen::After, 1, 1, false)).and(stands(committed(2)))
+        })
         .violated("never", &[2], two().and(received(A, 1)))
         .indeterminate("nothing-published", Story::new().and(planned(1)))
 }

@@ -250,7 +250,7 @@ fn invalid_evidence_and_a_failed_baseline_stay_inconclusive() {
     let kafka = issue("effects", PinSubject::Server(ServerKind::Kafka), "<=4.3");
     let postgres = issue("effects", PinSubject::Server(ServerKind::Postgres), "<=17.5");
     let cell = whole(vec![client("<2.2"), kafka, postgres], gone);
-    assert_outcome(&cell, Outcome::Inconclusive, Some(Cause::RunnerError), "left no history");
+    assert_outcome(&cell, Outcome::Inconclusive, Some(Cause::DamagedEvidence), "left no history");
     let versions: Vec<&str> = cell.known.iter().map(|issue| issue.version.as_str()).collect();
     assert_eq!(versions, ["2.1.0", "4.3.1"]);
     assert_eq!(statuses(&cell), [KnownStatus::Undecided; 2]);

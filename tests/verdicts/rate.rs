@@ -99,7 +99,7 @@ fn a_run_with_bad_evidence_leaves_the_rate_undecided() {
     };
     let cell = thrice(1, unreadable);
     let why = "subject+run-3: the history cannot be used: torn";
-    assert_outcome(&cell, Outcome::Inconclusive, Some(Cause::RunnerError), why);
+    assert_outcome(&cell, Outcome::Inconclusive, Some(Cause::DamagedEvidence), why);
     // What is broken too often already is broken, whatever the others are.
     let cell = thrice(3, |world| {
         unreadable(world);

@@ -122,14 +122,14 @@ fn a_server_whose_disk_is_full_is_no_evidence_and_explains_what_else_went_wrong(
 
 #[test]
 fn a_history_must_be_whole_and_the_units_own() {
-    inconclusive(Cause::RunnerError, "cannot be used: torn", |world| {
+    inconclusive(Cause::DamagedEvidence, "cannot be used: torn", |world| {
         world.unreadable.insert(SUBJECT.to_owned(), String::from("torn"));
     });
     inconclusive(Cause::Cancelled, "ended early: torn", |world| {
         world.run.cancelled = true;
         world.unreadable.insert(SUBJECT.to_owned(), String::from("torn"));
     });
-    inconclusive(Cause::RunnerError, "left no history", |world| {
+    inconclusive(Cause::DamagedEvidence, "left no history", |world| {
         world.stories.remove(SUBJECT);
     });
     inconclusive(Cause::RunnerError, "never started", |world| {

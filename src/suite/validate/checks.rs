@@ -62,9 +62,14 @@ pub(super) fn one(scene: &mut Scene, route: &Route, check: &CheckSpec) {
         CheckSpec::WithinLimit(_) => within_limit(scene, route),
         CheckSpec::Messages(spec) => bound(scene, &route.key("count"), spec.count),
         CheckSpec::Confirmed(spec) => bound(scene, &route.key("count"), spec.count),
+        CheckSpec::Effects(spec) => bound(scene, &route.key("count"), spec.count),
+        CheckSpec::Deliveries(spec) => bound(scene, &route.key("count"), spec.count),
         CheckSpec::RedeliveryCounts(spec) => redelivery_counts(scene, route, spec),
         CheckSpec::Gaps(spec) => gaps(scene, route, spec),
-        CheckSpec::DeadLetters(spec) => carries(scene, &route.key("carries"), spec),
+        CheckSpec::DeadLetters(spec) => {
+            bound(scene, &route.key("copies"), spec.copies);
+            carries(scene, &route.key("carries"), spec);
+        }
         _ => {}
     }
 }
@@ -162,10 +167,20 @@ fn within_limit(scene: &mut Scene, route: &Route) {
     }
 }
 
-/// A number that nothing can be below decides nothing.
+/// A number that nothing can be below, or above, decides nothing.
 fn bound(scene: &mut Scene, route: &Route, bound: Bound) {
-    if bound == Bound::AtLeast(0) {
-        scene.report(Rule::VacuousCheck, route, "`at_least: 0` holds whatever happens");
+    let most = scene.scenario.limits.deliveries;
+    match bound {
+        Bound::AtLeast(0) => {
+            scene.report(Rule::VacuousCheck, route, "`at_least: 0` holds whatever happens");
+        }
+        Bound::AtMost(number) if number >= u64::from(most) => {
+            let message = format!("`at_most: {number}` holds whatever happens");
+            let help =
+                format!("the story is stopped at {most} deliveries (`limits`): expect fewer");
+            scene.report_with_help(Rule::VacuousCheck, route, message, help);
+        }
+        _ => {}
     }
 }
 

@@ -80,10 +80,16 @@ fn one(scene: &mut Scene, route: &Route, control: &ControlSpec) {
         };
         scene.report(Rule::ControlKind, &route.key("defect"), message);
     }
-    caught_by(scene, &route.key("caught_by"), control, &after);
+    caught_by(scene, &route.key("caught_by"), control, &before, &after);
 }
 
-fn caught_by(scene: &mut Scene, route: &Route, control: &ControlSpec, after: &Story) {
+fn caught_by(
+    scene: &mut Scene,
+    route: &Route,
+    control: &ControlSpec,
+    before: &Story,
+    after: &Story,
+) {
     let name = control.caught_by.as_str();
     if !CHECKS.contains(&name) {
         let help = suggest(name, CHECKS.iter().copied());
@@ -94,8 +100,13 @@ fn caught_by(scene: &mut Scene, route: &Route, control: &ControlSpec, after: &St
             help,
         );
     }
-    if !after.checks.is_empty() && !after.checks.iter().any(|check| check.name() == name) {
-        let runs: Vec<&str> = after.checks.iter().map(CheckSpec::name).collect();
+    let runs_it = |checks: &[CheckSpec]| checks.iter().any(|check| check.name() == name);
+    // A check that only the control has says nothing about those of the scenario.
+    let (own, changed) = (&before.checks, &after.checks);
+    let is_missing = !runs_it(own) || !runs_it(changed);
+    if !own.is_empty() && !changed.is_empty() && is_missing {
+        let missing_in = if runs_it(own) { changed } else { own };
+        let runs: Vec<&str> = missing_in.iter().map(CheckSpec::name).collect();
         let message = format!("this scenario does not run the check `{name}`");
         scene.report_with_help(
             Rule::CheckNotRun,

@@ -35,6 +35,7 @@ pub(super) fn validate(scene: &mut Scene) {
         let help = "add a worker with `role: producer`: the runner itself never publishes";
         scene.report_with_help(Rule::NoProducer, &scene.at("workers"), message, help.to_owned());
     }
+    all_of_the_workload(scene);
     for (destination, spec) in &scene.scenario.topology.destinations {
         let route = scene.at("topology").key("destinations").name(destination);
         scene.is_named(&route, destination);
@@ -49,6 +50,22 @@ pub(super) fn validate(scene: &mut Scene) {
             scene.report(Rule::Unserved, &route, message);
         }
     }
+}
+
+/// What nobody publishes would be missing from the story in silence.
+fn all_of_the_workload(scene: &mut Scene) {
+    let shares = || scene.workers().filter(|(_, spec)| spec.role == Role::Producer);
+    let publishes = |part| shares().any(|(_, spec)| spec.publishes.is_none_or(|own| own == part));
+    let (once, again) = (publishes(Share::Once), publishes(Share::Again));
+    let message = match (once, again) {
+        (false, true) => "nobody publishes the events for the first time",
+        (true, false) if !scene.scenario.workload.again.is_empty() => {
+            "nobody publishes the second publications of the workload"
+        }
+        _ => return,
+    };
+    let help = "add a producer with the other share, or leave `publishes` out".to_owned();
+    scene.report_with_help(Rule::NoProducer, &scene.at("workers"), message, help);
 }
 
 fn role(scene: &mut Scene, route: &Route, spec: &WorkerSpec) {
