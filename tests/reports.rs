@@ -94,7 +94,7 @@ fn each_outcome_becomes_its_own_junit_ending() {
     assert_eq!(ending("fail-with-lost-event"), [["failure"]]);
     // All of it unsupported: one more test case says that nothing was decided.
     assert_eq!(ending("unsupported"), [["skipped"], ["error"]]);
-    assert_eq!(ending("inconclusive-each-cause"), [["error"]; 11]);
+    assert_eq!(ending("inconclusive-each-cause"), [["error"]; 12]);
 }
 
 #[test]

@@ -124,7 +124,11 @@ enum Verb {
         kind: schema::Kind,
     },
     /// Say what this machine has and lacks.
-    Doctor,
+    Doctor {
+        /// Folder of a worker (it has a worker.yaml), or of several such folders.
+        #[arg(long, default_value = select::WORKERS)]
+        workers: PathBuf,
+    },
     /// Get the images of the pinned servers: found, pulled or built.
     Images {
         #[command(flatten)]
@@ -384,7 +388,7 @@ async fn dispatch(verb: Verb) -> u8 {
             None => Ok(explain::list()),
         }),
         Verb::Schema { kind } => output::result(&schema::text(kind.into()), exit::OK),
-        Verb::Doctor => doctor::doctor().await,
+        Verb::Doctor { workers } => doctor::doctor(&workers).await,
         Verb::Images { selection, images, doing } => get_images(&selection, images, &doing).await,
         Verb::Clean { all } => {
             clean::clean(if all { SweepScope::DeadAndKeptRuns } else { SweepScope::DeadRuns }).await

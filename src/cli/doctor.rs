@@ -1,10 +1,10 @@
 //! `ackproof doctor`: what this machine has and lacks, each with what to do about it.
-//! Nothing comes in; one line for each need and an exit code come out.
+//! A folder of workers comes in; one line for each need and an exit code come out.
 //! It must never install or start anything.
 
 use std::path::Path;
 
-use super::select::{WORKERS, manifest_paths};
+use super::select::manifest_paths;
 use super::{exit, output};
 use crate::env::engine::Engine;
 use crate::env::image::recipes_folder;
@@ -14,7 +14,7 @@ use crate::suite::manifest;
 use crate::workers::build::{cache_folder, probe_toolchain};
 
 /// Looks at everything that a run needs.
-pub async fn doctor() -> u8 {
+pub async fn doctor(workers: &Path) -> u8 {
     let mut lines = Vec::new();
     let mut lacking = false;
     let mut line = |has: bool, what: &str, detail: String| {
@@ -44,9 +44,12 @@ pub async fn doctor() -> u8 {
         Some(folder) => line(true, "image recipes", folder.display().to_string()),
         None => line(true, "image recipes", "none here; images must be pulled".into()),
     }
-    let paths = manifest_paths(Path::new(WORKERS));
+    let paths = manifest_paths(workers);
     if paths.is_empty() {
-        line(false, "workers", format!("no {WORKERS}/*/worker.yaml; run from the checkout"));
+        let folder = workers.display();
+        let detail =
+            format!("no worker.yaml in {folder} or in a folder below; name it with --workers");
+        line(false, "workers", detail);
     }
     for path in paths {
         let what = path.display().to_string();

@@ -15,6 +15,7 @@ use crate::env::engine::Engine;
 use crate::env::image::{self, ImageChoice};
 use crate::plan::{Plan, ServerKey};
 use crate::run::servers::{NO_ADDRESSES, server_spec};
+use crate::suite::parse::json;
 use crate::workers::build::lock_hash;
 
 /// Version of the file; a reader refuses any other.
@@ -53,8 +54,7 @@ impl Lock {
     pub fn read(path: &Path) -> Result<Self, String> {
         let error = |why: String| format!("{}: {why}; {NEXT}", path.display());
         let text = fs::read_to_string(path).map_err(|e| error(e.to_string()))?;
-        // JSON is YAML, and this reader refuses what a bad merge leaves: the same key twice.
-        let lock: Self = serde_saphyr::from_str(&text).map_err(|e| error(e.to_string()))?;
+        let lock: Self = json(&text).map_err(error)?;
         match lock.version {
             VERSION => Ok(lock),
             other => Err(error(format!("version {other} is not {VERSION}"))),
@@ -228,7 +228,9 @@ mod tests {
         assert_eq!((both.servers["kafka-4.3.1"].as_str(), both.servers.len()), ("aa", 2));
         fs::write(&path, r#"{"version": 9, "servers": {}, "workers": {}}"#).unwrap();
         assert!(Lock::read(&path).unwrap_err().contains("version 9 is not 1"));
-        fs::write(&path, r#"{"version": 1, "servers": {"kafka-4.3.1": "aa", "kafka-4.3.1": "bb"}, "workers": {}}"#).unwrap();
+        let servers = r#"{"kafka-4.3.1": "aa", "kafka-4.3.1": "bb"}"#;
+        let merged = format!(r#"{{"version": 1, "servers": {servers}, "workers": {{}}}}"#);
+        fs::write(&path, merged).unwrap();
         let twice = Lock::read(&path).unwrap_err();
         assert!(twice.contains("duplicate"), "{twice}");
         fs::write(&path, "{").unwrap();

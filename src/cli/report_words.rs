@@ -89,7 +89,7 @@ pub enum Term {
     Evidence,
     /// Everything that was seen of one unit, a line each, in the order in which it was recorded.
     History,
-    /// What became of an event at one destination: an effect, a dead letter, a place in the backlog.
+    /// What became of an event at one destination: effect, dead letter, a place in the backlog.
     Disposition,
     /// What a check says of a unit: holds, violated or undecided, on how many things.
     Finding,

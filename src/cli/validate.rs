@@ -57,6 +57,11 @@ pub fn run(arguments: &Arguments, surroundings: Surroundings) -> u8 {
         return output::result(&rules(), exit::OK);
     }
     let validation = validate(&arguments.paths).with_workers(arguments.workers.as_deref());
+    if arguments.workers.is_none() && manifest_paths(Path::new(WORKERS)).is_empty() {
+        output::message(&format!(
+            "no worker was looked at: there is none in {WORKERS}; --workers names another folder"
+        ));
+    }
     let formats = match (arguments.message_format, surroundings) {
         (Some(format), _) => vec![format],
         (None, Surroundings::GithubActions) => vec![MessageFormat::Human, MessageFormat::Github],

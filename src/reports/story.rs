@@ -350,8 +350,8 @@ pub fn next_step(cause: Cause) -> &'static str {
         }
         Cause::RunnerError => {
             "the reason says what failed: a worker that breaks the protocol is to be mended there, \
-             and anything else is a fault of ackproof: run the cell again with --keep and report it \
-             with its history"
+             and anything else is a fault of ackproof: run the cell again with --keep and report \
+             it with its history"
         }
         Cause::DamagedEvidence => {
             "evidence that is missing, torn or changed after the run cannot be judged; get the \

@@ -39,6 +39,14 @@ pub(super) fn options() -> Options {
     }
 }
 
+/// Reads JSON more strictly than JSON's own reader, which takes the last of two equal keys.
+///
+/// # Errors
+/// What is wrong with it, and where.
+pub(crate) fn json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_saphyr::from_str_with_options(text, options()).map_err(|e| plain_message(&e))
+}
+
 /// The typed form of a source.
 ///
 /// # Errors

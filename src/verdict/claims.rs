@@ -12,7 +12,7 @@ use crate::evidence::History;
 use crate::evidence::event::{At, CallResult, Event, Process, ReadWhy};
 use crate::names::{CallOutcome, Cause, Operation, Point, Position, TopicRole};
 use crate::plan::Unit;
-use crate::suite::workload::AgainPayload;
+use crate::suite::workload::{Again, AgainPayload};
 
 /// The first contradiction of each process.
 pub(super) fn contradicted(unit: &Unit, history: &History) -> Vec<Problem> {
@@ -69,9 +69,8 @@ impl<'a> Known<'a> {
     fn of(unit: &Unit, history: &'a History) -> Self {
         let mut payloads: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (ordinal, planned) in (1_u32..).zip(history.planned()) {
-            let has_other = |again: &crate::suite::workload::Again| {
-                again.event == ordinal && again.payload == AgainPayload::Other
-            };
+            let has_other =
+                |again: &Again| again.event == ordinal && again.payload == AgainPayload::Other;
             // Its other contents may have been trimmed before anybody read them.
             if !unit.workload.again.iter().any(has_other) {
                 payloads.entry(&planned.event).or_default().insert(&planned.payload_sha256);

@@ -130,7 +130,7 @@ const OTHERS: &[(&str, &[(&str, Effect)])] = &[
     ),
     ("clean", &[("all", Seen("a_kept_run_is_spared_until_it_is_asked_for"))]),
     ("completions", &[("shell", Pair(&["bash"], &["fish"]))]),
-    ("doctor", &[]),
+    ("doctor", &[("workers", Pair(&[], &["--workers", "fixtures/suites/valid"]))]),
 ];
 const EXPLAINED: &[&str] = &["before_ack", "--suites", "suites"];
 const ZERO: &str = "0000000000000000000000000000000000000000000000000000000000000000";

@@ -79,7 +79,7 @@ pub const IMPORTS: &[(&str, &[Paths])] = &[
         "verdict",
         &[
             &["names", "checks", "evidence", "plan", "suite::manifest::Lack", "suite::model"],
-            &["suite::change"],
+            &["suite::change", "suite::workload"],
             &["suite::deviations::Occurs", "suite::handler", "suite::versions::Coverage"],
             FAULT_DATA,
         ],
