@@ -67,6 +67,7 @@ fn request(sets: &[&str], manifests: Vec<Manifest>) -> Request {
     Request {
         profile: None,
         sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+        clients: Vec::new(),
         overrides: Vec::new(),
         filters: Vec::new(),
         subjects: Subjects::Scenarios,

@@ -232,8 +232,13 @@ struct Selection {
     /// Which versions: a set of pins.yaml; may be given more than once.
     #[arg(long = "set", value_delimiter = ',')]
     sets: Vec<String>,
-    /// Another version of one server in every set, as `kafka=4.4.0`; may be given more than once.
-    #[arg(long = "pin", value_name = "SERVER=VERSION", value_delimiter = ',')]
+    /// Which versions of client libraries: a set of clients of pins.yaml, beside which servers; may
+    /// be given more than once. Without it each worker has the versions of its manifest.
+    #[arg(long, value_delimiter = ',')]
+    clients: Vec<String>,
+    /// Another version of one server or client library in every set, as `kafka=4.4.0`; may be given
+    /// more than once.
+    #[arg(long = "pin", value_name = "NAME=VERSION", value_delimiter = ',')]
     pins: Vec<String>,
     /// Which cells: predicates `id`, `property`, `clause`, `broker`, `client`, `level` with a GLOB
     /// in parentheses, `all()` and `none()`, joined by `and`, `or`, `not` and parentheses. Given
@@ -272,6 +277,7 @@ impl Selection {
         Request {
             profile: self.profile.clone(),
             sets: self.sets.clone(),
+            clients: self.clients.clone(),
             overrides: self.pins.clone(),
             filters: self.filters.clone(),
             subjects: if self.only_controls { Subjects::OnlyControls } else { Subjects::Scenarios },

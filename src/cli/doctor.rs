@@ -11,7 +11,8 @@ use crate::env::image::recipes_folder;
 use crate::env::run_lock::state_folder;
 use crate::env::sweep::leftovers;
 use crate::suite::manifest;
-use crate::workers::build::{cache_folder, probe_toolchain};
+use crate::workers::build::probe_toolchain;
+use crate::workers::cache;
 
 /// Looks at everything that a run needs.
 pub async fn doctor(workers: &Path) -> u8 {
@@ -63,7 +64,7 @@ pub async fn doctor(workers: &Path) -> u8 {
             }
         }
     }
-    line(true, "worker cache", cache_folder().display().to_string());
+    line(true, "worker cache", cache::root().display().to_string());
     line(true, "run locks", state_folder().display().to_string());
     let code = if lacking { exit::INCONCLUSIVE } else { exit::OK };
     output::result(&lines.join("\n"), code)

@@ -135,7 +135,9 @@ pub async fn found(
         let hash = content(engine, &image, &spec, labels).await?;
         lock.servers.insert(format!("{}-{}", key.kind, key.pin), hash);
     }
-    for (manifest, folder) in &selected.manifests {
+    let is_needed = |name: &String| selected.plan.units.iter().any(|u| u.worker_manifest == *name);
+    let needed = selected.manifests.iter().filter(|(manifest, _)| is_needed(&manifest.name));
+    for (manifest, folder) in needed {
         let what = format!("lock files of worker {}", manifest.name);
         let lock_files = lock_hash(manifest, folder).map_err(|e| EnvError::new(what, e))?;
         let clients = manifest.clients.values();

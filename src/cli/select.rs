@@ -86,7 +86,7 @@ pub fn manifest_paths(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The manifests of a folder, each with the folder that it describes.
+/// The manifests of a folder, one for each version of its clients, with the folder of each.
 ///
 /// # Errors
 /// Every problem of every manifest, or that there is none.
@@ -96,7 +96,10 @@ pub fn manifests(folder: &Path) -> Result<Vec<(Manifest, PathBuf)>, Vec<Problem>
     for path in manifest_paths(folder) {
         let own = path.parent().unwrap_or(folder).to_owned();
         match manifest::load(&path) {
-            Ok(manifest) => manifests.push((manifest, own)),
+            Ok(manifest) => {
+                let variants = manifest.variants().into_iter();
+                manifests.extend(variants.map(|manifest| (manifest, own.clone())));
+            }
             Err(more) => problems.extend(more),
         }
     }

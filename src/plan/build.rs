@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::clients::Clients;
 use super::deviation::{self, Spot};
 use super::filter::Filter;
-use super::request::{self, PinSet, Profile, Request, Without};
+use super::request::{self, Overrides, PinSet, Profile, Request, Without};
 use super::shard::{self, Shard};
 use super::slot::{Slot, Subject, controls, slots, subjects};
 use super::unit::{Frame, Place, unit};
@@ -16,7 +17,7 @@ use crate::names::BrokerKind;
 use crate::suite::change::ControlSpec;
 use crate::suite::control::Story;
 use crate::suite::machinery;
-use crate::suite::manifest::Lack;
+use crate::suite::manifest::{ClientManifest, Lack};
 use crate::suite::problem::{Problem, Words, refuse_errors};
 use crate::suite::repeat::RepeatSpec;
 use crate::suite::rule::Rule;
@@ -39,7 +40,9 @@ pub fn build(loaded: &Loaded, request: &Request) -> Result<Plan, Vec<Problem>> {
     }
     let slots: Vec<Slot<'_>> = subjects
         .iter()
-        .flat_map(|subject| slots(subject, request, &choice.sets, choice.repetitions))
+        .flat_map(|subject| {
+            slots(subject, request, &choice.sets, &choice.clients, choice.repetitions)
+        })
         .collect();
     problems.extend(choice.filter.unmatched(slots.iter().map(|slot| &slot.cell)));
     if request.filters.is_empty() {
@@ -73,9 +76,10 @@ fn libraries_are_told_apart(request: &Request, problems: &mut Vec<Problem>) {
     let mut seen = BTreeSet::new();
     for manifest in &request.manifests {
         for (broker, client) in &manifest.clients {
-            if !seen.insert((*broker, &client.library)) {
+            if !seen.insert((*broker, &client.library, &client.version)) {
+                let ClientManifest { library, version, .. } = client;
                 let message =
-                    format!("two workers use {} for {broker}: plan one of them", client.library);
+                    format!("two workers use {library} {version} for {broker}: plan one of them");
                 problems.push(Problem::of_request(Rule::SameLibrary, Words::new(message)));
             }
         }
@@ -101,6 +105,7 @@ fn without_client(subjects: &[Subject<'_>], profile: &Profile, request: &Request
 /// Everything that chooses, read and checked.
 struct Choice {
     sets: Vec<PinSet>,
+    clients: Clients,
     profile: Profile,
     filter: Filter,
     without: Without,
@@ -117,8 +122,10 @@ impl Choice {
         problems: &mut Vec<Problem>,
     ) -> Self {
         let ids: Vec<String> = subjects.iter().map(|subject| subject.id.clone()).collect();
+        let overrides = Overrides::read(request, problems);
         Self {
-            sets: request::sets(loaded, request, problems),
+            sets: request::sets(loaded, request, &overrides, problems),
+            clients: Clients::read(loaded, request, overrides.clients, problems),
             profile: request::profile(loaded, request.profile.as_deref(), &ids, problems),
             filter: Filter::read(&request.filters, problems),
             without: request::without(request, problems),

@@ -18,6 +18,7 @@ fn request() -> Request {
     Request {
         profile: None,
         sets: vec!["new".to_owned(), "old".to_owned()],
+        clients: Vec::new(),
         overrides: Vec::new(),
         filters: vec!["id(example/*[en])".to_owned()],
         subjects: Subjects::Scenarios,

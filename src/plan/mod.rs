@@ -4,6 +4,7 @@
 
 mod baseline;
 mod build;
+mod clients;
 mod deviation;
 mod filter;
 mod request;

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
+use super::clients;
 use super::shard::Shard;
 use crate::names::{BrokerKind, Level, ServerKind};
 use crate::suite::manifest::Manifest;
@@ -14,6 +15,7 @@ use crate::suite::rule::Rule;
 use crate::suite::source::Route;
 use crate::suite::{Loaded, Read, scenario_id};
 
+const SERVERS: [ServerKind; 3] = [ServerKind::Kafka, ServerKind::Pulsar, ServerKind::Postgres];
 /// Repetitions of each cell at most.
 const REPETITIONS: u32 = 1000;
 
@@ -24,7 +26,9 @@ pub struct Request {
     pub profile: Option<String>,
     /// Names of sets of pins; one at least.
     pub sets: Vec<String>,
-    /// `kafka=4.4.0`, for every set.
+    /// Names of sets of client versions; the versions of the manifests if there is none.
+    pub clients: Vec<String>,
+    /// `kafka=4.4.0` or `rdkafka=0.38.0`, for every set.
     pub overrides: Vec<String>,
     /// Filter expressions: what one of them takes is taken; everything if there is none.
     pub filters: Vec<String>,
@@ -65,8 +69,12 @@ impl PinSet {
 }
 
 /// The sets in the order that was asked for.
-pub(super) fn sets(loaded: &Loaded, request: &Request, problems: &mut Vec<Problem>) -> Vec<PinSet> {
-    let overrides = overrides(request, problems);
+pub(super) fn sets(
+    loaded: &Loaded,
+    request: &Request,
+    overrides: &Overrides,
+    problems: &mut Vec<Problem>,
+) -> Vec<PinSet> {
     let known = || loaded.pins.iter().flat_map(|read| read.file.sets.iter());
     if request.sets.is_empty() {
         problems.push(Problem::of_request(
@@ -84,38 +92,55 @@ pub(super) fn sets(loaded: &Loaded, request: &Request, problems: &mut Vec<Proble
         };
         let mut pins: BTreeMap<ServerKind, String> =
             pins.iter().map(|(server, pin)| (*server, pin.value.clone())).collect();
-        pins.extend(overrides.clone());
+        pins.extend(overrides.servers.clone());
         found.push(PinSet { pins });
     }
     found
 }
 
-fn overrides(request: &Request, problems: &mut Vec<Problem>) -> BTreeMap<ServerKind, String> {
-    const WHERE: &str = "--pin";
-    let mut overrides = BTreeMap::new();
-    for text in &request.overrides {
-        let Some((name, pin)) = text.split_once('=') else {
-            let words = Words::new("this pins nothing");
-            problems.push(Problem::at(Rule::BadPin, WHERE, text, 0..text.len(), words));
-            continue;
-        };
-        let servers = [ServerKind::Kafka, ServerKind::Pulsar, ServerKind::Postgres];
-        let server = servers.into_iter().find(|server| server.to_string() == name);
-        if server.is_none() {
-            let help = suggest(name, ["kafka", "pulsar", "postgres"]);
-            let words = Words::new(format!("there is no server `{name}`")).help(help);
-            problems.push(Problem::at(Rule::BadPin, WHERE, text, 0..name.len(), words));
+/// Versions that stand in for those of every set.
+#[derive(Debug, Default)]
+pub(super) struct Overrides {
+    servers: BTreeMap<ServerKind, String>,
+    /// By library.
+    pub(super) clients: BTreeMap<String, String>,
+}
+
+impl Overrides {
+    pub(super) fn read(request: &Request, problems: &mut Vec<Problem>) -> Self {
+        const WHERE: &str = "--pin";
+        let mut overrides = Self::default();
+        for text in &request.overrides {
+            let mut wrong = |rule, range, message: String, help: Option<String>| {
+                let words = Words::new(message).help(help);
+                problems.push(Problem::at(rule, WHERE, text, range, words));
+            };
+            let Some((name, pin)) = text.split_once('=') else {
+                wrong(Rule::BadPin, 0..text.len(), "this pins nothing".to_owned(), None);
+                continue;
+            };
+            let behind = name.len() + 1..text.len();
+            if !is_pin(pin) {
+                wrong(Rule::BadVersion, behind, format!("`{pin}` is no version"), None);
+                continue;
+            }
+            let server = SERVERS.into_iter().find(|server| server.to_string() == name);
+            if let Some(server) = server {
+                overrides.servers.insert(server, pin.to_owned());
+            } else if clients::libraries(request).any(|library| library == name) {
+                if let Some((message, help)) = clients::unknown(name, pin, request) {
+                    wrong(Rule::BadPin, behind, message, help);
+                }
+                overrides.clients.insert(name.to_owned(), pin.to_owned());
+            } else {
+                let servers = ["kafka", "pulsar", "postgres"];
+                let help = suggest(name, servers.into_iter().chain(clients::libraries(request)));
+                let message = format!("there is no server or client library `{name}`");
+                wrong(Rule::BadPin, 0..name.len(), message, help);
+            }
         }
-        if !is_pin(pin) {
-            let words = Words::new(format!("`{pin}` is no version"));
-            let range = name.len() + 1..text.len();
-            problems.push(Problem::at(Rule::BadVersion, WHERE, text, range, words));
-        }
-        if let Some(server) = server {
-            overrides.insert(server, pin.to_owned());
-        }
+        overrides
     }
-    overrides
 }
 
 /// Which scenarios a profile takes; all of its globs have to match something.

@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use super::clients::Clients;
 use super::deviation::{self, Spot};
 use super::request::{PinSet, Request, Subjects};
 use super::unit::{Frame, Place};
@@ -77,12 +78,13 @@ pub(super) fn slots<'a>(
     subject: &'a Subject<'a>,
     request: &'a Request,
     sets: &[PinSet],
+    versions: &Clients,
     repetitions: u32,
 ) -> Vec<Slot<'a>> {
     let mut slots = Vec::new();
     for broker in &subject.scenario.brokers {
         let clients = request.manifests.iter().filter_map(|m| Some((m, m.clients.get(broker)?)));
-        for (manifest, client) in clients {
+        for (manifest, client) in clients.filter(|(m, client)| versions.take(m, client)) {
             let at = (subject.source, &subject.route);
             let mut problems = Vec::new();
             let mut spot = |p: &_| deviation::spot(p, subject.scenario, at, &mut problems);
@@ -146,6 +148,7 @@ fn places(
                     version: client.version.clone(),
                 },
                 manifest: manifest.name.clone(),
+                is_usual: manifest.is_usual,
             });
         }
     }

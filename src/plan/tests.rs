@@ -23,6 +23,7 @@ fn request() -> Request {
     Request {
         profile: Some("quick".to_owned()),
         sets: vec!["current".to_owned(), "previous".to_owned()],
+        clients: Vec::new(),
         overrides: Vec::new(),
         filters: Vec::new(),
         subjects: Subjects::Scenarios,

@@ -30,18 +30,25 @@ pub(super) struct Place {
     pub(super) suffix: String,
     pub(super) client: ClientPin,
     pub(super) manifest: String,
+    /// The version that the worker's manifest names first.
+    pub(super) is_usual: bool,
 }
 
 impl Place {
-    /// `kafka-4.3.1+rdkafka`, for unit ids.
+    /// `kafka-4.3.1+rdkafka`, for unit ids: the seed comes from them, and shall not change with
+    /// each new version of a client. Another version beside the usual one is named.
     pub(super) fn short(&self) -> String {
         let Self { broker, server_pin, suffix, client, .. } = self;
-        format!("{broker}-{server_pin}{suffix}+{}", client.library)
+        match self.is_usual {
+            true => format!("{broker}-{server_pin}{suffix}+{}", client.library),
+            false => self.long(),
+        }
     }
 
     /// `kafka-4.3.1+rdkafka-0.39.0`, for cell ids.
     pub(super) fn long(&self) -> String {
-        format!("{}-{}", self.short(), self.client.version)
+        let Self { broker, server_pin, suffix, client, .. } = self;
+        format!("{broker}-{server_pin}{suffix}+{}-{}", client.library, client.version)
     }
 }
 

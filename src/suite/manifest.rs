@@ -15,7 +15,7 @@ use crate::suite::rule::Rule;
 use crate::suite::schema::{CapabilityName, Keyed, Scalar, URL_PATTERN, Version, Word};
 use crate::suite::source::{Route, Source};
 use crate::suite::vocabulary::{CAPABILITIES, concerns, is_url, is_word};
-use crate::suite::{Read, open, parse};
+use crate::suite::{Read, open, parse, variant};
 
 /// Why a cell cannot be run, as data with a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +30,9 @@ pub struct Lack {
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
 }
+
+/// Other versions of one client at most.
+const MOST_OTHERS: usize = 50;
 
 /// What a folder under `fixtures/workers` says about its program.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -58,6 +61,13 @@ pub struct Manifest {
     /// The client library for each broker that it can work with.
     #[schemars(with = "Keyed<BrokerKind, ClientManifest>")]
     pub clients: BTreeMap<BrokerKind, ClientManifest>,
+    /// Whether these are the versions that the file names first; see `variants`.
+    #[serde(skip, default = "usual")]
+    pub is_usual: bool,
+}
+
+fn usual() -> bool {
+    true
 }
 
 /// Marker: `kind: worker`.
@@ -110,6 +120,24 @@ pub struct ClientManifest {
     /// What it cannot do, each with reason and source.
     #[serde(default)]
     pub lacks: Vec<Lack>,
+    /// Other versions that the worker can be built with: `--pin LIBRARY=VERSION` or a set of client
+    /// versions chooses one, and `{LIBRARY.version}` stands for it wherever the worker is built.
+    #[serde(default)]
+    pub others: Vec<OtherVersion>,
+}
+
+/// Another version of a client library.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OtherVersion {
+    /// What `{LIBRARY.version}` stands for, and what the worker's `hello` has to state.
+    #[schemars(with = "Version")]
+    pub version: String,
+    /// What this version can do, where that is something else.
+    #[schemars(with = "Option<Vec<CapabilityName>>")]
+    pub capabilities: Option<Vec<String>>,
+    /// What this version cannot do, where that is something else.
+    pub lacks: Option<Vec<Lack>>,
 }
 
 /// Reads one manifest.
@@ -153,6 +181,13 @@ pub(crate) fn validate(read: &Read<Manifest>, problems: &mut Vec<Problem>) {
     }
     for (broker, client) in &file.clients {
         validate_client(source, *broker, client, problems);
+        let version = variant::placeholder(client);
+        if !client.others.is_empty() && !file.texts().any(|text| text.contains(&version)) {
+            let message = format!("nothing asks for {version}: every build would be the same");
+            let route = root.key("clients").key(&broker.to_string()).key("others");
+            let help = Some("write it into `build`, `inputs` or `lock_files`".to_owned());
+            problems.push(source.problem_with_help(Rule::Contradiction, &route, message, help));
+        }
     }
 }
 
@@ -171,47 +206,83 @@ fn validate_client(
         let message = format!("`{}` is no version", client.version);
         problems.push(source.problem(Rule::BadVersion, &route.key("version"), message));
     }
-    let lists = [("capabilities", client.capabilities.len()), ("lacks", client.lacks.len())];
-    for (key, length) in lists {
-        if length > CAPABILITIES.len() {
-            let message = format!("{length} {key}: there are {} at most", CAPABILITIES.len());
-            problems.push(source.problem(Rule::OutOfBounds, &route.key(key), message));
-        }
-    }
-    let known = || CAPABILITIES.iter().map(|(name, _)| *name).filter(|name| concerns(name, broker));
-    for (index, capability) in client.capabilities.iter().take(CAPABILITIES.len()).enumerate() {
-        if concerns(capability, broker) {
+    let abilities = Abilities { capabilities: &client.capabilities, lacks: &client.lacks };
+    abilities.validate(source, broker, &route, problems);
+    for (index, other) in client.others.iter().take(MOST_OTHERS + 1).enumerate() {
+        let route = route.key("others").item(index);
+        if index == MOST_OTHERS {
+            let message = format!("{} other versions: at most {MOST_OTHERS}", client.others.len());
+            problems.push(source.problem(Rule::OutOfBounds, &route, message));
             continue;
         }
-        let message = format!("{broker} clients have no capability `{capability}`");
-        let help = suggest(capability, known());
-        let route = route.key("capabilities").item(index);
-        problems.push(source.problem_with_help(Rule::UnknownCapability, &route, message, help));
+        if !is_pin(&other.version) {
+            let message = format!("`{}` is no version", other.version);
+            problems.push(source.problem(Rule::BadVersion, &route.key("version"), message));
+        }
+        let mut earlier = client.others[..index].iter().map(|other| &other.version);
+        if other.version == client.version || earlier.any(|version| *version == other.version) {
+            let message = format!("version {} stands here already", other.version);
+            problems.push(source.problem(Rule::DuplicateItem, &route.key("version"), message));
+        }
+        let abilities = Abilities {
+            capabilities: other.capabilities.as_ref().unwrap_or(&client.capabilities),
+            lacks: other.lacks.as_ref().unwrap_or(&client.lacks),
+        };
+        if other.capabilities.is_some() || other.lacks.is_some() {
+            abilities.validate(source, broker, &route, problems);
+        }
     }
-    for (index, lack) in client.lacks.iter().take(CAPABILITIES.len()).enumerate() {
-        let route = route.key("lacks").item(index);
-        if !concerns(&lack.capability, broker) {
-            let message = format!("{broker} clients have no capability `{}`", lack.capability);
-            let help = suggest(&lack.capability, known());
-            problems.push(source.problem_with_help(
-                Rule::UnknownCapability,
-                &route.key("capability"),
-                message,
-                help,
-            ));
+}
+
+/// What a client can do and what it cannot.
+struct Abilities<'a> {
+    capabilities: &'a [String],
+    lacks: &'a [Lack],
+}
+
+impl Abilities<'_> {
+    fn validate(
+        &self,
+        source: &Source,
+        broker: BrokerKind,
+        route: &Route,
+        problems: &mut Vec<Problem>,
+    ) {
+        let lists = [("capabilities", self.capabilities.len()), ("lacks", self.lacks.len())];
+        for (key, length) in lists {
+            if length > CAPABILITIES.len() {
+                let message = format!("{length} {key}: there are {} at most", CAPABILITIES.len());
+                problems.push(source.problem(Rule::OutOfBounds, &route.key(key), message));
+            }
         }
-        if client.capabilities.contains(&lack.capability) {
-            let message = format!("`{}` is both there and lacking", lack.capability);
-            problems.push(source.problem(Rule::Contradiction, &route.key("capability"), message));
+        let names = CAPABILITIES.iter().map(|(name, _)| *name);
+        let known: Vec<&str> = names.filter(|name| concerns(name, broker)).collect();
+        let mut is_known = |name: &String, route: &Route| {
+            if !known.contains(&name.as_str()) {
+                let message = format!("{broker} clients have no capability `{name}`");
+                let help = suggest(name, known.iter().copied());
+                let rule = Rule::UnknownCapability;
+                problems.push(source.problem_with_help(rule, route, message, help));
+            }
+        };
+        for (index, capability) in self.capabilities.iter().take(CAPABILITIES.len()).enumerate() {
+            is_known(capability, &route.key("capabilities").item(index));
         }
-        if !is_url(&lack.url) {
-            let help = Some("say where a reader can see that the client lacks it".to_owned());
-            problems.push(source.problem_with_help(
-                Rule::BadUrl,
-                &route.key("url"),
-                "this is no URL",
-                help,
-            ));
+        for (index, lack) in self.lacks.iter().take(CAPABILITIES.len()).enumerate() {
+            is_known(&lack.capability, &route.key("lacks").item(index).key("capability"));
+        }
+        for (index, lack) in self.lacks.iter().take(CAPABILITIES.len()).enumerate() {
+            let route = route.key("lacks").item(index);
+            if self.capabilities.contains(&lack.capability) {
+                let message = format!("`{}` is both there and lacking", lack.capability);
+                let route = route.key("capability");
+                problems.push(source.problem(Rule::Contradiction, &route, message));
+            }
+            if !is_url(&lack.url) {
+                let help = Some("say where a reader can see that the client lacks it".to_owned());
+                let (route, message) = (route.key("url"), "this is no URL");
+                problems.push(source.problem_with_help(Rule::BadUrl, &route, message, help));
+            }
         }
     }
 }

@@ -24,6 +24,7 @@ pub mod schema;
 pub mod source;
 pub mod time;
 mod validate;
+mod variant;
 pub mod versions;
 pub mod vocabulary;
 pub mod words;

@@ -11,8 +11,9 @@ use serde_saphyr::Spanned;
 
 use super::problem::Problem;
 use super::rule::Rule;
-use super::schema::{Id, Keyed, Version};
+use super::schema::{Id, Keyed, Version, Word};
 use super::source::{Route, Source};
+use super::vocabulary::is_word;
 use crate::names::{Level, ServerKind};
 
 /// A pins file: named sets of versions that are tested together.
@@ -24,6 +25,11 @@ pub struct PinsFile {
     /// By name of the set: one version for each server.
     #[schemars(with = "BTreeMap<Id, Keyed<ServerKind, Version>>")]
     pub sets: BTreeMap<String, BTreeMap<ServerKind, Spanned<String>>>,
+    /// By name, for `--clients`: versions of client libraries, by library. Those that a set does
+    /// not name have the versions of their workers' manifests.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<Id, BTreeMap<Word, Version>>")]
+    pub clients: BTreeMap<String, BTreeMap<String, Spanned<String>>>,
 }
 
 /// Marker: `kind: pins`.
@@ -131,6 +137,24 @@ pub(super) fn validate_pins(source: &Source, file: &PinsFile, problems: &mut Vec
                     format!("set `{name}` pins no {server}"),
                     Some("a set names one version for each of kafka, pulsar, postgres".into()),
                 )),
+            }
+        }
+    }
+    let clients = Route::default().key("clients");
+    for (name, versions) in &file.clients {
+        for (library, version) in versions {
+            let route = clients.key(name).key(library);
+            if !is_word(library) {
+                let message = format!("`{library}` is no name of a library");
+                problems.push(source.problem(
+                    Rule::BadName,
+                    &clients.key(name).name(library),
+                    message,
+                ));
+            }
+            if !is_pin(&version.value) {
+                let message = format!("`{}` is no version", version.value);
+                problems.push(source.problem(Rule::BadVersion, &route, message));
             }
         }
     }

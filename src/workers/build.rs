@@ -2,15 +2,15 @@
 //! A manifest and its folder come in; a program that can be started comes out.
 //! It must never build again what is unchanged, nor run an artifact whose inputs have changed.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
+use super::cache::Cache;
+use super::contents;
 use crate::env::EnvError;
 use crate::env::process::Program;
 use crate::env::tool;
-use crate::suite::manifest::Manifest;
+use crate::evidence::seal::sha256_of;
+use crate::suite::manifest::{Build, Manifest};
 
 /// A worker that can be started, and the hash of what will run.
 #[derive(Debug, Clone)]
@@ -26,24 +26,28 @@ pub struct BuiltWorker {
 /// When the toolchain is missing or the build fails; the error shows the build's last lines.
 pub async fn build(manifest: &Manifest, folder: &Path) -> Result<BuiltWorker, EnvError> {
     let what = format!("worker {}", manifest.name);
-    let hash = inputs_hash(manifest, folder).map_err(|e| EnvError::new(&what, e))?;
-    let cache = cache_folder().join("workers").join(&manifest.name);
-    let target = cache.join("target");
-    let kept = cache.join("built").join(&hash);
+    let error = |e: std::io::Error| EnvError::new(&what, e);
+    let hash = inputs_hash(manifest, folder).map_err(error)?;
+    let cache = Cache::of(&manifest.name);
+    let target = cache.target();
     let place = |text: &str| {
         text.replace("{target}", &target.display().to_string())
             .replace("{folder}", &folder.display().to_string())
     };
-    let built = PathBuf::from(place(&manifest.build.artifact));
-    let name = built.file_name().map_or_else(|| PathBuf::from("worker"), PathBuf::from);
-    let artifact = kept.join(name);
-    if !artifact.is_file() {
-        probe_toolchain(manifest).await?;
-        run_build(manifest, folder, &place).await?;
-        fs::create_dir_all(&kept)
-            .and_then(|()| copy_atomically(&built, &artifact))
-            .map_err(|e| EnvError::new(&what, format!("{}: {e}", artifact.display())))?;
-    }
+    let waiting = cache.clone();
+    let lock = tokio::task::spawn_blocking(move || waiting.lock()).await;
+    let _lock = lock.map_err(|e| EnvError::new(&what, e))?.map_err(error)?;
+    let artifact = match cache.find(&hash).map_err(error)? {
+        Some(artifact) => artifact,
+        None => {
+            probe_toolchain(manifest).await?;
+            run_build(manifest, folder, &place).await?;
+            let built = PathBuf::from(place(&manifest.build.artifact));
+            cache.keep(&hash, &built).map_err(|e| {
+                EnvError::new(&what, format!("cannot keep {}: {e}", built.display()))
+            })?
+        }
+    };
     let command = manifest
         .run
         .iter()
@@ -51,13 +55,6 @@ pub async fn build(manifest: &Manifest, folder: &Path) -> Result<BuiltWorker, En
         .collect();
     let program = Program { command, folder: folder.to_owned(), env: Default::default() };
     Ok(BuiltWorker { program, inputs_sha256: hash })
-}
-
-/// Two runs may build at once: the file appears whole or not at all.
-fn copy_atomically(from: &Path, to: &Path) -> std::io::Result<()> {
-    let partial = to.with_extension(format!("partial-{}", std::process::id()));
-    fs::copy(from, &partial)?;
-    fs::rename(&partial, to)
 }
 
 /// Asks the toolchain for its version.
@@ -99,13 +96,12 @@ async fn run_build(
     tool::run(&what, mark, build).await
 }
 
-/// SHA-256 over the paths and bytes of all inputs, in the order of their paths.
+/// SHA-256 over all inputs and over how they are built.
 fn inputs_hash(manifest: &Manifest, folder: &Path) -> std::io::Result<String> {
-    let mut files = Vec::new();
-    for input in &manifest.inputs {
-        collect(&folder.join(input), &mut files)?;
-    }
-    hash_of(files, folder)
+    let files = hash_of(&manifest.inputs, folder)?;
+    let Build { command, env, artifact } = &manifest.build;
+    let how = format!("{files} {command:?} {env:?} {artifact}");
+    Ok(sha256_of(how.as_bytes()))
 }
 
 /// SHA-256 over the paths and bytes of the files that pin the worker's libraries.
@@ -113,47 +109,13 @@ fn inputs_hash(manifest: &Manifest, folder: &Path) -> std::io::Result<String> {
 /// # Errors
 /// When one of them cannot be read.
 pub fn lock_hash(manifest: &Manifest, folder: &Path) -> std::io::Result<String> {
-    if manifest.lock_files.is_empty() {
-        return inputs_hash(manifest, folder);
+    match manifest.lock_files.is_empty() {
+        true => hash_of(&manifest.inputs, folder),
+        false => hash_of(&manifest.lock_files, folder),
     }
-    hash_of(manifest.lock_files.iter().map(|file| folder.join(file)).collect(), folder)
 }
 
-/// SHA-256 over the paths and bytes of files, in the order of their paths.
-fn hash_of(mut files: Vec<PathBuf>, folder: &Path) -> std::io::Result<String> {
-    files.sort();
-    let mut hasher = Sha256::new();
-    for file in files {
-        let name = file.strip_prefix(folder).unwrap_or(&file).display().to_string();
-        let bytes = fs::read(&file)?;
-        hasher.update((name.len() as u64).to_be_bytes());
-        hasher.update(name);
-        hasher.update((bytes.len() as u64).to_be_bytes());
-        hasher.update(bytes);
-    }
-    Ok(hex(&hasher.finalize()))
-}
-
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    if !path.is_dir() {
-        files.push(path.to_owned());
-        return Ok(());
-    }
-    for entry in fs::read_dir(path)? {
-        collect(&entry?.path(), files)?;
-    }
-    Ok(())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Where built workers are kept: `$ACKPROOF_CACHE`, else `ackproof` in the user's cache folder.
-pub fn cache_folder() -> PathBuf {
-    let from = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    from("ACKPROOF_CACHE")
-        .or_else(|| from("XDG_CACHE_HOME").map(|folder| folder.join("ackproof")))
-        .or_else(|| from("HOME").map(|folder| folder.join(".cache/ackproof")))
-        .unwrap_or_else(|| std::env::temp_dir().join("ackproof-cache"))
+fn hash_of(paths: &[String], folder: &Path) -> std::io::Result<String> {
+    let paths: Vec<PathBuf> = paths.iter().map(|path| folder.join(path)).collect();
+    contents::hash_below(&paths, folder)
 }

@@ -3,5 +3,7 @@
 //! It must never know a language, and never take a worker's word for anything but a claim.
 
 pub mod build;
+pub mod cache;
+mod contents;
 pub mod live;
 pub mod protocol;

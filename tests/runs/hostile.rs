@@ -50,6 +50,6 @@ fn hostile_workers_are_named_and_the_reports_stay_readable() {
 
 /// Takes a worker out of the cache that nobody will ask for again.
 fn forget(worker: &str) {
-    let folder = ackproof::workers::build::cache_folder().join("workers").join(worker);
+    let folder = ackproof::workers::cache::root().join("workers").join(worker);
     std::fs::remove_dir_all(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
 }

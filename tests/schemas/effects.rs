@@ -40,6 +40,7 @@ fn request() -> Request {
     Request {
         profile: None,
         sets: vec!["new".to_owned()],
+        clients: Vec::new(),
         overrides: Vec::new(),
         filters: Vec::new(),
         subjects: Subjects::Scenarios,

@@ -174,7 +174,7 @@ fn bound(scene: &mut Scene, route: &Route, bound: Bound) {
         Bound::AtLeast(0) => {
             scene.report(Rule::VacuousCheck, route, "`at_least: 0` holds whatever happens");
         }
-        Bound::AtMost(number) if number >= u64::from(most) => {
+        Bound::AtMost(number) if number >= most => {
             let message = format!("`at_most: {number}` holds whatever happens");
             let help =
                 format!("the story is stopped at {most} deliveries (`limits`): expect fewer");

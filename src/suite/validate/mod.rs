@@ -58,6 +58,9 @@ fn names_of_files(loaded: &Loaded, problems: &mut Vec<Problem>) {
         for name in read.file.sets.keys() {
             named(&read.source, &Route::default().key("sets").name(name), name, problems);
         }
+        for name in read.file.clients.keys() {
+            named(&read.source, &Route::default().key("clients").name(name), name, problems);
+        }
     }
     for read in &loaded.profiles {
         named(&read.source, &Route::default().key("name"), &read.file.name.value, problems);
@@ -175,6 +178,13 @@ fn duplicates(loaded: &Loaded, problems: &mut Vec<Problem>) {
         for name in read.file.sets.keys() {
             let route = Route::default().key("sets").name(name);
             once(&mut seen, &read.source, &route, "set of pins", name, problems);
+        }
+    }
+    let mut seen = BTreeMap::new();
+    for read in &loaded.pins {
+        for name in read.file.clients.keys() {
+            let route = Route::default().key("clients").name(name);
+            once(&mut seen, &read.source, &route, "set of clients", name, problems);
         }
     }
     let mut seen = BTreeMap::new();
