@@ -58,6 +58,7 @@ fn worker(role: Role) -> WorkerSpec {
         destination: None,
         count: 1,
         options: BTreeMap::new(),
+        client_options: BTreeMap::new(),
         handler: Vec::new(),
         dead_letter: None,
         redrive: None,

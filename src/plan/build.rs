@@ -241,7 +241,7 @@ impl Builder {
         }
         let Slot { subject, spot, first, control, repetition, .. } = &*slot;
         let place = &spot.place;
-        let story = Story::of(subject.scenario).expecting(&spot.checks);
+        let story = told(subject, spot);
         let mut expectations = spot.expectations.clone();
         if let Some(control) = control {
             // What the control expects instead is nobody's declaration.
@@ -304,7 +304,7 @@ impl Builder {
         repetition: &str,
     ) -> String {
         let id = format!("{}~{}{repetition}", unit_id(subject, &spot.place), control.id);
-        let story = Story::of(subject.scenario).expecting(&spot.checks).with(&control.change);
+        let story = told(subject, spot).with(&control.change);
         let kind = UnitKind::Control(control.id.clone());
         self.add(id.clone(), kind, &spot.place, story, &subject.frame);
         id
@@ -343,6 +343,12 @@ impl Builder {
             self.plan.units.push(unit);
         }
     }
+}
+
+/// A scenario as it is told in one place.
+fn told(subject: &Subject<'_>, spot: &Spot) -> Story {
+    let Place { broker, client, .. } = &spot.place;
+    Story::of(subject.scenario).of_client(*broker, &client.library).expecting(&spot.checks)
 }
 
 /// What a scenario asks of its client, and where: what its handlers do, and what it names itself.

@@ -34,6 +34,15 @@ impl Story {
         }
     }
 
+    /// The story with the options of one client library, as its workers are given them.
+    pub fn of_client(mut self, broker: BrokerKind, library: &str) -> Self {
+        for worker in self.workers.values_mut() {
+            let own = std::mem::take(&mut worker.client_options).remove(library);
+            overlay(&mut worker.options, &own.map(|own| (broker, own)).into_iter().collect());
+        }
+        self
+    }
+
     /// The story with the change of a control.
     pub fn with(mut self, change: &Change) -> Self {
         for (name, changed) in &change.workers {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use super::handler::{Behaviour, HandlerRule};
-use super::schema::{CapabilityName, ClauseId, Id, Keyed, PatternName, Scalar};
+use super::schema::{CapabilityName, ClauseId, Id, Keyed, PatternName, Scalar, Word};
 use crate::checks::CheckSpec;
 
 use super::change::ControlSpec;
@@ -229,6 +229,11 @@ pub struct WorkerSpec {
     #[serde(default)]
     #[schemars(with = "Keyed<BrokerKind, BTreeMap<String, Scalar>>")]
     pub options: BTreeMap<BrokerKind, BTreeMap<String, String>>,
+    /// Options of one client library alone, by its name: beside those of its broker, or in their
+    /// place. Clients differ in what they can be told.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<Word, BTreeMap<String, Scalar>>")]
+    pub client_options: BTreeMap<String, BTreeMap<String, String>>,
     /// What its handler does with some of the events beside its pattern (a *fix* is another worker
     /// that has no such rule).
     #[serde(default)]
