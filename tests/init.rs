@@ -61,7 +61,7 @@ fn the_commands_of_the_readme_do_what_it_says() {
 }
 
 #[test]
-fn whatever_is_chosen_validates_and_plans() {
+fn whatever_is_chosen_validates_and_plans_for_every_client() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (broker, partitions) in [("kafka", "3"), ("kafka", "64"), ("pulsar", "1"), ("pulsar", "5")]
     {
@@ -77,7 +77,7 @@ fn whatever_is_chosen_validates_and_plans() {
         let plan = program(root, &["plan", &dir]);
         expect_code(&plan, 0);
         let plan = String::from_utf8(plan.stdout).unwrap();
-        assert!(plan.contains("profile quick") && plan.contains("cells (1)"), "{plan}");
+        assert!(plan.contains("profile quick") && plan.contains("cells (3)"), "{plan}");
         assert!(plan.contains(&format!("killed-before-ack@{broker}-")), "{plan}");
         let loaded = suite::load(&[&dir]);
         let topology = &loaded.suites[0].file.scenarios[0].value.topology;

@@ -26,6 +26,7 @@ fn explained(word: &str) -> String {
 
 fn program(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ackproof"));
+    command.env("ACKPROOF_WORKERS", "fixtures/workers/rust");
     command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output().unwrap()
 }
 

@@ -49,7 +49,7 @@ enum Verb {
         #[arg(default_value = "ackproof-out")]
         dir: PathBuf,
         /// Folder of a worker (it has a worker.yaml), or of several such folders.
-        #[arg(long, default_value = select::WORKERS)]
+        #[arg(long, env = select::WORKERS_VARIABLE, default_value = select::WORKERS)]
         workers: PathBuf,
         /// Where evidence and reports go; not the earlier run's directory.
         #[arg(long, default_value = "ackproof-rerun")]
@@ -126,7 +126,7 @@ enum Verb {
     /// Say what this machine has and lacks.
     Doctor {
         /// Folder of a worker (it has a worker.yaml), or of several such folders.
-        #[arg(long, default_value = select::WORKERS)]
+        #[arg(long, env = select::WORKERS_VARIABLE, default_value = select::WORKERS)]
         workers: PathBuf,
     },
     /// Get the images of the pinned servers: found, pulled or built.
@@ -224,7 +224,7 @@ struct Selection {
     #[arg(default_value = "suites")]
     paths: Vec<PathBuf>,
     /// Folder of a worker (it has a worker.yaml), or of several such folders.
-    #[arg(long, default_value = select::WORKERS)]
+    #[arg(long, env = select::WORKERS_VARIABLE, default_value = select::WORKERS)]
     workers: PathBuf,
     /// Which scenarios: a profile of the suites.
     #[arg(long)]

@@ -13,6 +13,8 @@ use crate::suite::{self, Problem};
 
 /// Folder of the workers, seen from the working directory, unless another one is named.
 pub const WORKERS: &str = "fixtures/workers";
+/// Names another folder once for all commands.
+pub const WORKERS_VARIABLE: &str = "ACKPROOF_WORKERS";
 /// Scenarios that run when nobody names any.
 const DEFAULT_PROFILE: &str = "quick";
 /// Versions that run when nobody names any.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::select::{WORKERS, manifest_paths};
+use super::select::{WORKERS, WORKERS_VARIABLE, manifest_paths};
 use super::{exit, output};
 use crate::suite::problem::Words;
 use crate::suite::rule::Rule;
@@ -19,7 +19,7 @@ pub struct Arguments {
     #[arg(default_value = "suites")]
     paths: Vec<PathBuf>,
     /// Folder of a worker, or of several; fixtures/workers if it is there.
-    #[arg(long)]
+    #[arg(long, env = WORKERS_VARIABLE)]
     workers: Option<PathBuf>,
     /// How problems are shown; human by default, and github too where GITHUB_ACTIONS is true.
     #[arg(long, value_enum)]

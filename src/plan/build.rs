@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::clients::Clients;
+use super::clients::{self, Clients};
 use super::deviation::{self, Spot};
 use super::filter::Filter;
 use super::request::{self, Overrides, PinSet, Profile, Request, Without};
@@ -35,6 +35,7 @@ pub fn build(loaded: &Loaded, request: &Request) -> Result<Plan, Vec<Problem>> {
     let subjects = subjects(loaded);
     let choice = Choice::read(loaded, request, &subjects, &mut problems);
     libraries_are_told_apart(request, &mut problems);
+    clients::options_are_of_somebody(&subjects, request, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
     }

@@ -2,9 +2,10 @@
 //! Loaded files, names and the workers at hand come in; a choice, or located problems, comes out.
 //! It must never choose a version in silence that no worker can be built with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::request::Request;
+use super::slot::Subject;
 use crate::suite::Loaded;
 use crate::suite::manifest::{ClientManifest, Manifest};
 use crate::suite::problem::{Problem, Words, suggest};
@@ -58,6 +59,40 @@ impl Clients {
             set.extend(pinned.clone());
         }
         Self(sets)
+    }
+}
+
+/// Libraries whose options stand in suites although no worker at hand may have them: those of the
+/// reference workers.
+const REFERENCE: [&str; 6] = [
+    "confluent-kafka",
+    "kafka-clients",
+    "pulsar",
+    "pulsar-client-java",
+    "pulsar-client-python",
+    "rdkafka",
+];
+
+/// Options of a library that there is not would be ignored in silence.
+pub(super) fn options_are_of_somebody(
+    subjects: &[Subject<'_>],
+    request: &Request,
+    problems: &mut Vec<Problem>,
+) {
+    let known: BTreeSet<&str> = REFERENCE.into_iter().chain(libraries(request)).collect();
+    for subject in subjects {
+        for (worker, spec) in &subject.scenario.workers {
+            for library in spec.value.client_options.keys() {
+                if known.contains(library.as_str()) {
+                    continue;
+                }
+                let route = subject.route.key("workers").key(worker).key("client_options");
+                let message = format!("no worker has the client library `{library}`");
+                let help = suggest(library, known.iter().copied());
+                let (rule, route) = (Rule::NoWorker, route.name(library));
+                problems.push(subject.source.problem_with_help(rule, &route, message, help));
+            }
+        }
     }
 }
 

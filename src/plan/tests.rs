@@ -139,6 +139,40 @@ fn every_combination_is_a_scenario_with_its_values() {
     assert_eq!(beside.values.len(), 1, "{:?}", beside.values);
 }
 
+#[test]
+fn client_versions_stand_side_by_side_and_share_no_unit() {
+    let file = |name: &str| format!("{VALID}/{name}.yaml");
+    let loaded = load(&[file("smallest"), file("pins")]);
+    let manifests: Vec<_> = request().manifests[0].variants();
+    let of = |clients: &[&str], overrides: &[&str]| {
+        let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
+        let (clients, overrides) = (words(clients), words(overrides));
+        let sets = vec!["new".to_owned()];
+        let manifests = manifests.clone();
+        let request = Request { profile: None, sets, clients, overrides, manifests, ..request() };
+        build(&loaded, &request).unwrap_or_else(|problems| panic!("{}", problems[0]))
+    };
+    let ids = |plan: &Plan| -> Vec<String> {
+        let versions = plan.cells.iter().map(|cell| cell.client.version.clone());
+        versions.collect()
+    };
+    assert_eq!(ids(&of(&[], &[])), ["0.39.0"]);
+    assert_eq!(ids(&of(&["older"], &[])), ["0.38.0"]);
+    assert_eq!(ids(&of(&["older"], &["rdkafka=0.37.0"])), ["0.37.0"]);
+    let both = of(&["older", "mixed"], &[]);
+    assert_eq!(ids(&both), ["0.38.0", "0.37.0"]);
+    let workers: BTreeSet<&str> = both.cells.iter().map(|cell| cell.worker.as_str()).collect();
+    assert_eq!(workers.len(), 2);
+    let units: BTreeSet<&str> = both.units.iter().map(|unit| unit.id.as_str()).collect();
+    assert_eq!(units.len(), both.units.len());
+    assert_eq!(both.units.len(), 2 * of(&[], &[]).units.len());
+    for cell in &both.cells {
+        let own = both.units.iter().find(|unit| unit.id == cell.subject).unwrap();
+        assert_eq!(own.worker_manifest, cell.worker);
+        assert!(own.id.contains(&cell.client.version), "{}", own.id);
+    }
+}
+
 /// A field that changed no plan would be one that somebody fills in for nothing.
 #[test]
 fn a_changed_variable_axis_or_piece_changes_the_plan() {

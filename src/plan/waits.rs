@@ -91,7 +91,12 @@ fn refusal_wait(story: &Story, broker: BrokerKind) -> Option<ComputedWait> {
     if broker != BrokerKind::Kafka {
         return None;
     }
-    let options = ["producer.message.timeout.ms", "producer.topic.metadata.propagation.max.ms"];
+    // librdkafka has two, and the Java client one.
+    let options = [
+        "producer.message.timeout.ms",
+        "producer.topic.metadata.propagation.max.ms",
+        "producer.max.block.ms",
+    ];
     let writers = story.workers.values().filter(|spec| {
         spec.dead_letter.as_ref().is_some_and(|letter| {
             matches!(letter.on_failure, OnDeadLetterFailure::Retry | OnDeadLetterFailure::LogAndAck)

@@ -31,6 +31,7 @@ const SELECTION: &[(&str, Effect)] = &[
     ("profile", Pair(WITH_PROFILE, &["suites", PROFILE, "--profile", "kafka-only"])),
     ("sets", Pair(&[], &["--set", "previous"])),
     ("pins", Pair(&[], &["--pin", "kafka=4.4.0"])),
+    ("clients", Pair(&[], &["--clients", "oldest"])),
     ("filters", Pair(&[], &["--filter", KAFKA])),
     ("shard", Pair(&["--filter", STORY, "--shard", "1/2"], OTHER_SHARD)),
     ("without", Pair(&[], &["--without", "pulsar"])),
@@ -207,6 +208,7 @@ impl Ground {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_ackproof"))
             .args(line)
             .env("DOCKER_HOST", "unix:///nonexistent/ackproof-test.sock")
+            .env("ACKPROOF_WORKERS", "fixtures/workers/rust")
             .stdin(std::process::Stdio::null())
             .output()
             .unwrap();

@@ -97,6 +97,9 @@ fn requests_show_the_problems_of_their_golden() {
     for read in &mut unmatched.profiles {
         read.file.scenarios[0].value = "example/eno".to_owned();
     }
+    let mut misspelt = load();
+    let worker = misspelt.suites[0].file.scenarios[0].value.workers.values_mut().next().unwrap();
+    worker.value.client_options.insert("rdkakfa".to_owned(), Default::default());
     let ranges = ["by-version", "pins"].map(|name| format!("{VALID}/{name}.yaml"));
     let answers = [
         asked(&suite::load(&ranges), |request| request.overrides = vec!["kafka=4".to_owned()]),
@@ -106,6 +109,14 @@ fn requests_show_the_problems_of_their_golden() {
             let pins = ["kafka", "kafak=4.3.1", "kafka=newest"];
             request.overrides = pins.map(str::to_owned).to_vec();
         }),
+        asked(&suites, |request| {
+            let pins = ["rdkafka=0.39.1", "rdkakfa=0.39.0"];
+            request.overrides = pins.map(str::to_owned).to_vec();
+        }),
+        asked(&suites, |request| request.clients = vec!["odler".to_owned()]),
+        // The worker at hand has one version of each.
+        asked(&suites, |request| request.clients = vec!["older".to_owned()]),
+        asked(&misspelt, |_| {}),
         asked(&suites, |request| request.filters = vec!["name(x)".to_owned()]),
         asked(&suites, |request| request.filters = vec!["id(x".to_owned()]),
         asked(&suites, |request| request.filters = vec!["id(nothing/*)".to_owned()]),
@@ -162,6 +173,7 @@ fn a_workflow_command_ends_where_it_should() {
 fn program(arguments: &[&str], surroundings: &[(&str, &str)]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ackproof"));
     command.arg("validate").args(arguments).env_remove("GITHUB_ACTIONS");
+    command.env("ACKPROOF_WORKERS", "fixtures/workers/rust");
     let output = command.envs(surroundings.iter().copied()).output().unwrap();
     (output.status.code(), String::from_utf8(output.stdout).unwrap())
 }
