@@ -25,6 +25,7 @@ mod known;
 mod landing;
 mod numbers;
 mod rate;
+pub mod shown;
 mod validity;
 
 pub use judgement::{fails, judge};

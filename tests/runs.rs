@@ -7,6 +7,7 @@ mod runs {
     pub mod program;
 
     mod broken;
+    mod clients;
     mod full_disk;
     mod hostile;
     mod interrupted;

@@ -17,6 +17,8 @@ mod numbers;
 mod rate;
 #[path = "verdicts/receipts.rs"]
 mod receipts;
+#[path = "verdicts/shown.rs"]
+mod shown;
 #[path = "verdicts/validity.rs"]
 mod validity;
 

@@ -9,7 +9,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::explain::Explanations;
 use super::run::{Known, Manner, OnFailure, Shown};
-use super::{clean, completions, doctor, exit, explain, images, init, judge, list, lock, output};
+use super::{
+    clean, compare, completions, doctor, exit, explain, images, init, judge, list, lock, output,
+};
 use super::{plan, rerun, run, schema, select, validate, verify};
 use crate::env::image::ImageChoice;
 use crate::env::run_lock::Keep;
@@ -122,6 +124,15 @@ enum Verb {
         /// What the file's `kind:` says.
         #[arg(value_enum, default_value = "suite")]
         kind: schema::Kind,
+    },
+    /// Show clients side by side: what each did in the same scenario, and in what they differ.
+    Compare {
+        /// Output directories of runs, with one client each or with several.
+        #[arg(default_value = "ackproof-out")]
+        dirs: Vec<PathBuf>,
+        /// A document instead of Markdown.
+        #[arg(long)]
+        json: bool,
     },
     /// Say what this machine has and lacks.
     Doctor {
@@ -394,6 +405,10 @@ async fn dispatch(verb: Verb) -> u8 {
             None => Ok(explain::list()),
         }),
         Verb::Schema { kind } => output::result(&schema::text(kind.into()), exit::OK),
+        Verb::Compare { dirs, json } => compare::compare(
+            &dirs,
+            if json { compare::Form::Json } else { compare::Form::Markdown },
+        ),
         Verb::Doctor { workers } => doctor::doctor(&workers).await,
         Verb::Images { selection, images, doing } => get_images(&selection, images, &doing).await,
         Verb::Clean { all } => {

@@ -36,11 +36,30 @@ fn error(path: &Path, why: impl std::fmt::Display) -> EvidenceError {
     EvidenceError { path: path.display().to_string(), why: why.to_string() }
 }
 
+/// Everything that a verdict rests on.
+#[derive(Debug)]
+pub struct Evidence {
+    pub plan: Plan,
+    pub run: RunRecord,
+    /// By unit: its history, or why it cannot be used.
+    pub histories: BTreeMap<String, Result<History, String>>,
+    pub root_hash: String,
+}
+
 /// Reads the evidence below `dir` and judges it.
 ///
 /// # Errors
 /// When plan or run record cannot be read; a bad history only spoils its own unit.
 pub fn judge(dir: &Path) -> Result<RunReport, EvidenceError> {
+    let Evidence { plan, run, histories, root_hash } = gather(dir)?;
+    Ok(verdict::judge(&plan, &run, &histories, &root_hash))
+}
+
+/// Reads the evidence below `dir`.
+///
+/// # Errors
+/// When plan or run record cannot be read; a bad history only spoils its own unit.
+pub fn gather(dir: &Path) -> Result<Evidence, EvidenceError> {
     let (plan, run) = (plan(dir)?, record(dir)?);
     let mut hashes = Vec::new();
     for name in [PLAN, RUN] {
@@ -61,7 +80,7 @@ pub fn judge(dir: &Path) -> Result<RunReport, EvidenceError> {
         hashes.push((ran.history.clone(), found));
         histories.insert(unit.clone(), history);
     }
-    Ok(verdict::judge(&plan, &run, &histories, &root_hash(&hashes)))
+    Ok(Evidence { plan, run, histories, root_hash: root_hash(&hashes) })
 }
 
 /// The plan of a run.

@@ -4,6 +4,7 @@
 
 pub mod clean;
 pub mod command;
+pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod evidence;

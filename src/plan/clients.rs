@@ -43,6 +43,11 @@ impl Clients {
             };
             let versions = &read.file.clients[name];
             for (library, version) in versions {
+                // A set is for all reference workers, whichever of them are at hand.
+                let is_away = !libraries(request).any(|own| own == library);
+                if is_away && REFERENCE.contains(&library.as_str()) {
+                    continue;
+                }
                 if let Some((message, help)) = unknown(library, &version.value, request) {
                     let route = Route::default().key("clients").key(name).key(library);
                     let source = &read.source;

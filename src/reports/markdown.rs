@@ -208,7 +208,7 @@ fn evidence(report: &RunReport) -> String {
 }
 
 /// Text in which nothing is markup.
-fn words(text: &str) -> String {
+pub(super) fn words(text: &str) -> String {
     let mut out = String::new();
     for c in text::line(text, VALUE).chars() {
         match c {

@@ -9,6 +9,7 @@ use std::path::Path;
 use crate::verdict::RunReport;
 
 pub mod console;
+pub mod divergence;
 pub mod json;
 pub mod junit;
 pub mod markdown;

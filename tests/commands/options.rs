@@ -112,6 +112,13 @@ const OTHERS: &[(&str, &[(&str, Effect)])] = &[
             ("suites", Pair(EXPLAINED, &["before_ack", "--suites", "fixtures/suites/valid"])),
         ],
     ),
+    (
+        "compare",
+        &[
+            ("dirs", Pair(&["{evidence}"], &["{evidence}", "{passed}"])),
+            ("json", Pair(&["{evidence}"], &["{evidence}", "--json"])),
+        ],
+    ),
     ("schema", &[("kind", Pair(&[], &["profile"]))]),
     ("plan", &[("json", Pair(&[], &["--json"]))]),
     (
