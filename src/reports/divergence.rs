@@ -68,8 +68,10 @@ impl Divergence {
         let shared = self.scenarios.iter().filter(|scenario| scenario.rows.len() > 1).count();
         let differ = self.scenarios.iter().filter(|s| !s.differs_in.is_empty()).count();
         // Writing into a String cannot fail.
-        let _ =
-            writeln!(page, "\n{shared} scenarios with several clients, {differ} with differences.");
+        let _ = writeln!(
+            page,
+            "\nScenarios with several clients: {shared}; with differences: {differ}."
+        );
         for scenario in &self.scenarios {
             scenario.write(&mut page);
         }

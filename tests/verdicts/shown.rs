@@ -72,7 +72,7 @@ fn clients_stand_side_by_side_and_their_differences_are_named() {
     let differ = Divergence::of([row("one", slow()), row("t|wo", once())]);
     assert_eq!(differ.scenarios[0].differs_in, ["deliveries"]);
     let page = differ.markdown();
-    assert!(page.contains("1 scenarios with several clients, 1 with differences."), "{page}");
+    assert!(page.contains("Scenarios with several clients: 1; with differences: 1."), "{page}");
     assert!(page.contains("| **deliveries** | 1 × 2 | 1 × 1 |"), "{page}");
     assert!(page.contains("t\\|wo"), "what stands in a cell cannot end it: {page}");
 }
