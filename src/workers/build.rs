@@ -74,7 +74,14 @@ pub async fn probe_toolchain(manifest: &Manifest) -> Result<String, EnvError> {
         .output()
         .await
         .map_err(|e| error(format!("cannot run {program}: {e}; install it")))?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let command = manifest.toolchain.probe.join(" ");
+        return Err(error(format!("`{command}` ended with {}: {said}", output.status)));
+    }
+    // Some tools paint their version, and say more than it.
+    let said = console::strip_ansi_codes(&String::from_utf8_lossy(&output.stdout)).into_owned();
+    Ok(said.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 async fn run_build(
