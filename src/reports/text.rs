@@ -9,6 +9,9 @@ pub const LINE: usize = 1_000;
 /// Characters of a text of several lines (a failure's body) before it is cut.
 pub const BLOCK: usize = 16_000;
 
+/// Characters more than allowed that are shown rather than counted.
+const MARK: usize = 24;
+
 /// One line: line breaks and tabs become `\n`, `\r`, `\t`. At most `max` characters of the text.
 pub fn line(text: &str, max: usize) -> String {
     escape(text, max, |c| c == '\n' || c == '\t')
@@ -20,6 +23,8 @@ pub fn block(text: &str, max: usize) -> String {
 }
 
 fn escape(text: &str, max: usize, also: impl Fn(char) -> bool) -> String {
+    // The mark that something is missing is as long as what it would stand for.
+    let max = if text.chars().nth(max + MARK).is_none() { max + MARK } else { max };
     let mut out = String::with_capacity(text.len().min(max * 4));
     let mut chars = text.chars();
     for c in chars.by_ref().take(max) {
@@ -84,7 +89,9 @@ mod tests {
 
     #[test]
     fn what_is_cut_says_how_much() {
-        assert_eq!(line("äöüß", 3), "äöü… (1 more characters)");
+        let long = "ß".repeat(3 + MARK);
+        assert_eq!(line(&long, 3), long, "the mark would be as long as the rest");
+        assert_eq!(line(&format!("{long}ß"), 3), "ßßß… (25 more characters)");
         assert_eq!(line(&"x".repeat(1_000_000), 10).chars().count(), 36);
     }
 }

@@ -27,7 +27,7 @@ pub use super::workload::{Again, AgainPayload, RawPayload, Workload};
 pub struct SuiteFile {
     /// Says that this file is a suite.
     pub kind: SuiteKind,
-    /// The property that all scenarios of this file show; the folder under `suites/` has its name.
+    /// The property that all scenarios of this file show: a word of the author's, first in ids.
     #[schemars(with = "Id")]
     pub property: Spanned<String>,
     /// Files of fragments, relative to this one; their anchors are known here.
