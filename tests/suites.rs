@@ -68,6 +68,7 @@ fn request(sets: &[&str], manifests: Vec<Manifest>) -> Request {
         profile: None,
         sets: sets.iter().map(|set| (*set).to_owned()).collect(),
         clients: Vec::new(),
+        producer: None,
         overrides: Vec::new(),
         filters: Vec::new(),
         subjects: Subjects::Scenarios,

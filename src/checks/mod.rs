@@ -116,8 +116,10 @@ pub struct Pin {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PinSubject {
     Server(ServerKind),
-    /// The client library of every worker process of the unit.
+    /// The client library of every worker process of the unit, but for producers with another one.
     Client(String),
+    /// The client library of the producers, where that is another one.
+    Producer(String),
 }
 
 impl fmt::Display for PinSubject {
@@ -125,6 +127,7 @@ impl fmt::Display for PinSubject {
         match self {
             Self::Server(kind) => write!(f, "server {kind}"),
             Self::Client(library) => write!(f, "client {library}"),
+            Self::Producer(library) => write!(f, "producer {library}"),
         }
     }
 }

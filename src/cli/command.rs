@@ -247,6 +247,9 @@ struct Selection {
     /// be given more than once. Without it each worker has the versions of its manifest.
     #[arg(long, value_delimiter = ',')]
     clients: Vec<String>,
+    /// Publish with this client library in all cells of its broker, whoever consumes.
+    #[arg(long, value_name = "LIBRARY")]
+    producer: Option<String>,
     /// Another version of one server or client library in every set, as `kafka=4.4.0`; may be given
     /// more than once.
     #[arg(long = "pin", value_name = "NAME=VERSION", value_delimiter = ',')]
@@ -289,6 +292,7 @@ impl Selection {
             profile: self.profile.clone(),
             sets: self.sets.clone(),
             clients: self.clients.clone(),
+            producer: self.producer.clone(),
             overrides: self.pins.clone(),
             filters: self.filters.clone(),
             subjects: if self.only_controls { Subjects::OnlyControls } else { Subjects::Scenarios },

@@ -135,7 +135,8 @@ pub async fn found(
         let hash = content(engine, &image, &spec, labels).await?;
         lock.servers.insert(format!("{}-{}", key.kind, key.pin), hash);
     }
-    let is_needed = |name: &String| selected.plan.units.iter().any(|u| u.worker_manifest == *name);
+    let is_needed =
+        |name: &String| selected.plan.units.iter().any(|u| u.manifests().any(|own| own == name));
     let needed = selected.manifests.iter().filter(|(manifest, _)| is_needed(&manifest.name));
     for (manifest, folder) in needed {
         let what = format!("lock files of worker {}", manifest.name);

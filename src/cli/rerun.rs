@@ -9,6 +9,7 @@ use super::run::{Known, Manner, run_selected};
 use super::select::{self, Selected};
 use super::{evidence, exit, output};
 use crate::names::Outcome;
+use crate::plan::Unit;
 use crate::suite::Problem;
 use crate::suite::problem::Words;
 use crate::suite::rule::Rule;
@@ -46,7 +47,7 @@ pub async fn rerun(dir: &Path, workers: &Path, manner: Manner) -> u8 {
         Err(problems) => return select::report(&problems),
     };
     let mut problems = Vec::new();
-    let needed: BTreeSet<&String> = plan.units.iter().map(|unit| &unit.worker_manifest).collect();
+    let needed: BTreeSet<&String> = plan.units.iter().flat_map(Unit::manifests).collect();
     for worker in needed {
         if !manifests.iter().any(|(manifest, _)| manifest.name == *worker) {
             let message = format!("worker `{worker}` of the earlier run is not here");

@@ -228,7 +228,7 @@ async fn build_workers(
 ) -> BTreeMap<String, Result<ReadyWorker, EnvError>> {
     let mut workers = BTreeMap::new();
     for (manifest, folder) in manifests {
-        if !plan.units.iter().any(|unit| unit.worker_manifest == manifest.name) {
+        if !plan.units.iter().any(|unit| unit.manifests().any(|name| *name == manifest.name)) {
             continue;
         }
         let worker = manifest.name.clone();

@@ -13,7 +13,7 @@ use super::slot::{Slot, Subject, controls, slots, subjects};
 use super::unit::{Frame, Place, unit};
 use super::{ControlRef, LeftOut, PLAN_VERSION, Plan, Rate, Unit, UnitKind, baseline};
 use crate::evidence::seal::sha256_of;
-use crate::names::BrokerKind;
+use crate::names::{BrokerKind, Role};
 use crate::suite::change::ControlSpec;
 use crate::suite::control::Story;
 use crate::suite::machinery;
@@ -348,8 +348,10 @@ impl Builder {
 
 /// A scenario as it is told in one place.
 fn told(subject: &Subject<'_>, spot: &Spot) -> Story {
-    let Place { broker, client, .. } = &spot.place;
-    Story::of(subject.scenario).of_client(*broker, &client.library).expecting(&spot.checks)
+    let Place { broker, client, producer, .. } = &spot.place;
+    let publisher = producer.as_ref().map_or(client, |producer| &producer.client);
+    let library = |role| if role == Role::Producer { &publisher.library } else { &client.library };
+    Story::of(subject.scenario).of_clients(*broker, library).expecting(&spot.checks)
 }
 
 /// What a scenario asks of its client, and where: what its handlers do, and what it names itself.

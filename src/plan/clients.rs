@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::request::Request;
 use super::slot::Subject;
+use super::{ClientPin, ProducerPin};
+use crate::names::BrokerKind;
 use crate::suite::Loaded;
 use crate::suite::manifest::{ClientManifest, Manifest};
 use crate::suite::problem::{Problem, Words, suggest};
@@ -22,6 +24,17 @@ impl Clients {
             Some(version) => *version == client.version,
             None => manifest.is_usual,
         })
+    }
+
+    /// The client that publishes on a broker, if one is to publish for all others.
+    pub(super) fn producer(&self, request: &Request, broker: BrokerKind) -> Option<ProducerPin> {
+        let library = request.producer.as_ref()?;
+        let clients = request.manifests.iter().filter_map(|m| Some((m, m.clients.get(&broker)?)));
+        let mut own = clients.filter(|(_, client)| client.library == *library);
+        let (manifest, ClientManifest { library, version, .. }) =
+            own.find(|(manifest, client)| self.take(manifest, client))?;
+        let client = ClientPin { library: library.clone(), version: version.clone() };
+        Some(ProducerPin { client, manifest: manifest.name.clone() })
     }
 
     /// The sets that were asked for, with the versions of `--pin` in each.
@@ -59,6 +72,14 @@ impl Clients {
         }
         if request.clients.is_empty() {
             sets.push(BTreeMap::new());
+        }
+        if let Some(library) = &request.producer
+            && !libraries(request).any(|own| own == library)
+        {
+            let message = format!("no worker has the client library `{library}`");
+            let words = Words::new(message).help(suggest(library, libraries(request)));
+            let range = 0..library.len();
+            problems.push(Problem::at(Rule::BadOption, "--producer", library, range, words));
         }
         for set in &mut sets {
             set.extend(pinned.clone());

@@ -151,6 +151,11 @@ fn pin<'a>(place: &'a Place, of: &PinSubject) -> Option<&'a str> {
         PinSubject::Client(library) => {
             (place.client.library == *library).then_some(place.client.version.as_str())
         }
+        PinSubject::Producer(library) => {
+            let producer = place.producer.as_ref().map(|producer| &producer.client);
+            let own = producer.filter(|client| client.library == *library);
+            own.map(|client| client.version.as_str())
+        }
         PinSubject::Server(ServerKind::Postgres) => Some(&place.database_pin),
         PinSubject::Server(kind) => {
             (ServerKind::from(place.broker) == *kind).then_some(place.server_pin.as_str())

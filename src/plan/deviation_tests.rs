@@ -19,6 +19,7 @@ fn request() -> Request {
         profile: None,
         sets: vec!["new".to_owned(), "old".to_owned()],
         clients: Vec::new(),
+        producer: None,
         overrides: Vec::new(),
         filters: vec!["id(example/*[en])".to_owned()],
         subjects: Subjects::Scenarios,

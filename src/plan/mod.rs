@@ -100,6 +100,9 @@ pub struct Cell {
     pub server_pin: String,
     pub database_pin: String,
     pub client: ClientPin,
+    /// Who publishes, where that is another client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub producer: Option<ClientPin>,
     /// Name of the worker manifest.
     pub worker: String,
     /// Pattern of the consumer under test.
@@ -175,6 +178,15 @@ pub struct ClientPin {
     pub version: String,
 }
 
+/// A client that publishes for the workers of another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProducerPin {
+    pub client: ClientPin,
+    /// Name of its worker's manifest.
+    pub manifest: String,
+}
+
 /// A control that a cell refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -209,6 +221,9 @@ pub struct Unit {
     pub database: ServerKey,
     pub lease: LeaseKind,
     pub worker_manifest: String,
+    /// Who publishes, where that is another client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub producer: Option<ProducerPin>,
     pub seed: u64,
     pub topology: Topology,
     pub workload: Workload,
@@ -219,6 +234,14 @@ pub struct Unit {
     pub limits: Limits,
     pub scope: Scope,
     pub waits: Vec<ComputedWait>,
+}
+
+impl Unit {
+    /// Names of the manifests whose programs it starts.
+    pub fn manifests(&self) -> impl Iterator<Item = &String> {
+        let producer = self.producer.iter().map(|producer| &producer.manifest);
+        std::iter::once(&self.worker_manifest).chain(producer)
+    }
 }
 
 /// Which server a unit needs; units with the same key may share one.

@@ -28,6 +28,8 @@ pub struct Request {
     pub sets: Vec<String>,
     /// Names of sets of client versions; the versions of the manifests if there is none.
     pub clients: Vec<String>,
+    /// The client library that publishes for all others, where its broker is used.
+    pub producer: Option<String>,
     /// `kafka=4.4.0` or `rdkafka=0.38.0`, for every set.
     pub overrides: Vec<String>,
     /// Filter expressions: what one of them takes is taken; everything if there is none.

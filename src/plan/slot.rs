@@ -8,7 +8,7 @@ use super::clients::Clients;
 use super::deviation::{self, Spot};
 use super::request::{PinSet, Request, Subjects};
 use super::unit::{Frame, Place};
-use super::{Cell, ClientPin, KnownIssue};
+use super::{Cell, ClientPin, KnownIssue, ProducerPin};
 use crate::names::{BrokerKind, wire_name};
 use crate::suite::change::ControlSpec;
 use crate::suite::control::Story;
@@ -83,12 +83,13 @@ pub(super) fn slots<'a>(
 ) -> Vec<Slot<'a>> {
     let mut slots = Vec::new();
     for broker in &subject.scenario.brokers {
+        let producer = versions.producer(request, *broker);
         let clients = request.manifests.iter().filter_map(|m| Some((m, m.clients.get(broker)?)));
         for (manifest, client) in clients.filter(|(m, client)| versions.take(m, client)) {
             let at = (subject.source, &subject.route);
             let mut problems = Vec::new();
             let mut spot = |p: &_| deviation::spot(p, subject.scenario, at, &mut problems);
-            let places = places(sets, *broker, manifest, client);
+            let places = places(sets, *broker, (manifest, client), producer.as_ref());
             let spots: Vec<Rc<Spot>> = places.iter().map(|place| Rc::new(spot(place))).collect();
             let problems = Rc::new(problems);
             for (index, spot) in spots.iter().enumerate() {
@@ -126,8 +127,8 @@ pub(super) fn slots<'a>(
 fn places(
     sets: &[PinSet],
     broker: BrokerKind,
-    manifest: &Manifest,
-    client: &ClientManifest,
+    (manifest, client): (&Manifest, &ClientManifest),
+    producer: Option<&ProducerPin>,
 ) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     for set in sets {
@@ -149,6 +150,7 @@ fn places(
                 },
                 manifest: manifest.name.clone(),
                 is_usual: manifest.is_usual,
+                producer: producer.filter(|pin| pin.client.library != client.library).cloned(),
             });
         }
     }
@@ -193,6 +195,7 @@ fn frame_of_cell(
         server_pin: place.server_pin.clone(),
         database_pin: place.database_pin.clone(),
         client: place.client.clone(),
+        producer: place.producer.as_ref().map(|producer| producer.client.clone()),
         worker: place.manifest.clone(),
         pattern: pattern(&story),
         dead_letter_mode: letters.map(|letter| wire_name(&letter.mode)),

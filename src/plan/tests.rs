@@ -24,6 +24,7 @@ fn request() -> Request {
         profile: Some("quick".to_owned()),
         sets: vec!["current".to_owned(), "previous".to_owned()],
         clients: Vec::new(),
+        producer: None,
         overrides: Vec::new(),
         filters: Vec::new(),
         subjects: Subjects::Scenarios,
@@ -171,6 +172,38 @@ fn client_versions_stand_side_by_side_and_share_no_unit() {
         assert_eq!(own.worker_manifest, cell.worker);
         assert!(own.id.contains(&cell.client.version), "{}", own.id);
     }
+}
+
+#[test]
+fn another_client_publishes_and_has_a_pin_of_its_own() {
+    let file = |name: &str| format!("{VALID}/{name}.yaml");
+    let loaded = load(&[file("smallest"), file("pins")]);
+    let own = request().manifests.remove(0);
+    let mut other = own.clone();
+    other.name = "other".to_owned();
+    other.clients.retain(|broker, _| *broker == BrokerKind::Kafka);
+    let client = other.clients.get_mut(&BrokerKind::Kafka).unwrap();
+    (client.library, client.version) = ("kafka-clients".to_owned(), "4.3.1".to_owned());
+    let planned = |producer: Option<&str>| {
+        let manifests = vec![own.clone(), other.clone()];
+        let (sets, producer) = (vec!["new".to_owned()], producer.map(str::to_owned));
+        let request = Request { profile: None, sets, manifests, producer, ..request() };
+        build(&loaded, &request).unwrap_or_else(|problems| panic!("{}", problems[0]))
+    };
+    let plain = planned(None);
+    assert!(plain.cells.iter().all(|cell| cell.producer.is_none()));
+    let mixed = planned(Some("kafka-clients"));
+    let ids: Vec<&str> = mixed.cells.iter().map(|cell| cell.id.as_str()).collect();
+    let by = "example/one@kafka-4.3.1+rdkafka-0.39.0+by-kafka-clients-4.3.1";
+    assert_eq!(ids, [by, "example/one@kafka-4.3.1+kafka-clients-4.3.1"]);
+    let unit = mixed.units.iter().find(|unit| unit.id == mixed.cells[0].subject).unwrap();
+    let names: Vec<&str> = unit.manifests().map(String::as_str).collect();
+    assert_eq!(names, ["example", "other"]);
+    let producer = PinSubject::Producer("kafka-clients".to_owned());
+    assert!(unit.scope.pins.iter().any(|pin| pin.subject == producer && pin.version == "4.3.1"));
+    assert_eq!(mixed.units.len(), plain.units.len());
+    let shared = mixed.units.iter().filter(|unit| plain.units.iter().any(|o| o.id == unit.id));
+    assert!(shared.into_iter().all(|unit| unit.producer.is_none()), "no history is shared");
 }
 
 /// A field that changed no plan would be one that somebody fills in for nothing.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::{ClientPin, LeaseKind, REDRIVER, ServerKey, Unit, UnitKind, waits};
+use super::{ClientPin, LeaseKind, ProducerPin, REDRIVER, ServerKey, Unit, UnitKind, waits};
 use crate::checks::{Pin, PinSubject, Scope};
 use crate::names::{BrokerKind, Role, ServerKind};
 use crate::suite::control::Story;
@@ -32,6 +32,8 @@ pub(super) struct Place {
     pub(super) manifest: String,
     /// The version that the worker's manifest names first.
     pub(super) is_usual: bool,
+    /// Who publishes, where that is another client.
+    pub(super) producer: Option<ProducerPin>,
 }
 
 impl Place {
@@ -39,7 +41,7 @@ impl Place {
     /// each new version of a client. Another version beside the usual one is named.
     pub(super) fn short(&self) -> String {
         let Self { broker, server_pin, suffix, client, .. } = self;
-        match self.is_usual {
+        match self.is_usual && self.producer.is_none() {
             true => format!("{broker}-{server_pin}{suffix}+{}", client.library),
             false => self.long(),
         }
@@ -48,7 +50,12 @@ impl Place {
     /// `kafka-4.3.1+rdkafka-0.39.0`, for cell ids.
     pub(super) fn long(&self) -> String {
         let Self { broker, server_pin, suffix, client, .. } = self;
-        format!("{broker}-{server_pin}{suffix}+{}-{}", client.library, client.version)
+        let by = self
+            .producer
+            .as_ref()
+            .map(|ProducerPin { client, .. }| format!("+by-{}-{}", client.library, client.version));
+        let by = by.unwrap_or_default();
+        format!("{broker}-{server_pin}{suffix}+{}-{}{by}", client.library, client.version)
     }
 }
 
@@ -80,6 +87,7 @@ pub(super) fn unit(
         // Faults strike workers and the unit's own topics only, so that servers can be shared.
         lease: LeaseKind::Shared,
         worker_manifest: place.manifest.clone(),
+        producer: place.producer.clone(),
         topology: story.topology,
         workload: frame.workload.clone(),
         workers: story.workers,
@@ -110,11 +118,16 @@ fn scope(story: &Story, frame: &Frame, place: &Place) -> Scope {
             .min(),
         drained: matches!(last, Some(Until::Drained | Until::Redriven)),
         faults: story.faults.clone(),
-        pins: vec![
+        pins: [
             pin(PinSubject::Server(place.broker.into()), &place.server_pin),
             pin(PinSubject::Server(ServerKind::Postgres), &place.database_pin),
             pin(PinSubject::Client(place.client.library.clone()), &place.client.version),
-        ],
+        ]
+        .into_iter()
+        .chain(place.producer.iter().map(|ProducerPin { client, .. }| {
+            pin(PinSubject::Producer(client.library.clone()), &client.version)
+        }))
+        .collect(),
         delivery_cap: frame.limits.deliveries,
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::servers::{BootSetup, Servers};
-use super::stage::Stage;
+use super::stage::{Hired, Stage};
 use super::{Notices, nemesis, scenario, workload};
 use crate::env::EnvError;
 use crate::env::health::{self, HealthTrack};
@@ -224,14 +224,13 @@ async fn run_on_servers(
     let server = shared.servers.lease(&unit.server, unit.lease).await.map_err(boot_failed)?;
     let database =
         shared.servers.lease(&unit.database, LeaseKind::Shared).await.map_err(boot_failed)?;
-    let worker = match shared.setup.workers.get(&unit.worker_manifest) {
-        Some(Ok(worker)) => worker.clone(),
-        Some(Err(error)) => return Err((Cause::Toolchain, error.clone())),
-        None => {
-            let error = EnvError::new(&unit.worker_manifest, "the plan names no such worker");
-            return Err((Cause::Toolchain, error));
-        }
+    let named = |name: &String| match shared.setup.workers.get(name) {
+        Some(Ok(worker)) => Ok(Hired::of(worker, unit.broker)),
+        Some(Err(error)) => Err((Cause::Toolchain, error.clone())),
+        None => Err((Cause::Toolchain, EnvError::new(name, "the plan names no such worker"))),
     };
+    let hired = named(&unit.worker_manifest)?;
+    let producer = unit.producer.as_ref().map(|own| named(&own.manifest)).transpose()?;
     let _ = on_stage.set(Instant::now());
     let _ = shared.notices.send(ProgressEvent::UnitStarted {
         unit: unit.id.clone(),
@@ -239,7 +238,6 @@ async fn run_on_servers(
         of: shared.of,
     });
     let broker = Arc::clone(server.server.broker().map_err(environment)?);
-    let capabilities = worker.capabilities.get(&unit.broker).cloned().unwrap_or_default();
     let short = format!("u{index:03}");
     let schema = format!("{short}_{}", shared.setup.boot.run.replace('-', "_"));
     let ledger = database.server.ledger().map_err(environment)?;
@@ -260,8 +258,8 @@ async fn run_on_servers(
         database: Arc::clone(&database.server),
         broker,
         ledger,
-        capabilities,
-        program: worker.program,
+        hired,
+        producer,
         spawner: shared.spawner.clone(),
         board: Default::default(),
         logs,
@@ -285,6 +283,13 @@ async fn run_on_servers(
 fn boot_failed(error: EnvError) -> (Cause, EnvError) {
     let cause = if error.detail.contains("(OOM)") { Cause::Oom } else { Cause::Environment };
     (cause, error)
+}
+
+impl Hired {
+    fn of(worker: &ReadyWorker, broker: BrokerKind) -> Self {
+        let capabilities = worker.capabilities.get(&broker).cloned().unwrap_or_default();
+        Self { program: worker.program.clone(), capabilities }
+    }
 }
 
 /// Whatever way a unit ends, none of its workers lives on.

@@ -179,7 +179,7 @@ fn hello(
         trouble(stage, Cause::RunnerError, "worker protocol", detail);
         return;
     };
-    let pin = stage.client_pin();
+    let pin = stage.client_pin(&process);
     if client.version != pin {
         let detail = format!("{process} loaded {} {}, not {pin}", client.library, client.version);
         trouble(stage, Cause::WrongVersion, "client", detail);
@@ -202,9 +202,9 @@ fn capabilities_agree(
 ) {
     let stated: BTreeSet<String> =
         stated.get(&stage.unit.broker).into_iter().flatten().cloned().collect();
-    if stated != stage.capabilities {
-        let differ: Vec<&str> =
-            stated.symmetric_difference(&stage.capabilities).map(String::as_str).collect();
+    let promised = &stage.hired(stage.role(process)).capabilities;
+    if stated != *promised {
+        let differ: Vec<&str> = stated.symmetric_difference(promised).map(String::as_str).collect();
         let detail = format!(
             "{process} and its manifest disagree on what its {} client can do: {}",
             stage.unit.broker,

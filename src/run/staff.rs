@@ -58,7 +58,7 @@ pub async fn start_process(stage: &Stage, name: &str, process: Process) -> Resul
     };
     let worker = LiveWorker::start(
         &stage.spawner,
-        stage.program.clone(),
+        stage.hired(Some(spec.role)).program.clone(),
         process.clone(),
         &stage.mark,
         hearing,

@@ -34,6 +34,13 @@ use crate::workers::protocol::ToWorker;
 const REAP: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
+/// A program to start, and what its manifest says that its client can do.
+#[derive(Debug, Clone)]
+pub struct Hired {
+    pub program: Program,
+    pub capabilities: BTreeSet<String>,
+}
+
 /// One unit while it runs.
 pub struct Stage {
     pub unit: Unit,
@@ -47,9 +54,9 @@ pub struct Stage {
     pub broker: Arc<dyn Broker>,
     pub names: UnitNames,
     pub ledger: UnitLedger,
-    pub program: Program,
-    /// What the manifest says that the worker's client can do.
-    pub capabilities: BTreeSet<String>,
+    /// What its processes are, but for producers of another client.
+    pub hired: Hired,
+    pub producer: Option<Hired>,
     pub spawner: Spawner,
     pub board: Board,
     pub logs: PathBuf,
@@ -104,13 +111,22 @@ impl Stage {
         live.keys().any(|process| self.spec_name(process) == name)
     }
 
-    /// The version that the plan pins for the unit's client.
-    pub fn client_pin(&self) -> String {
-        let pins = &self.unit.scope.pins;
-        pins.iter()
-            .find(|pin| matches!(pin.subject, PinSubject::Client(_)))
-            .map(|pin| pin.version.clone())
-            .unwrap_or_default()
+    /// The version that a process has to have loaded.
+    pub fn client_pin(&self, process: &Process) -> String {
+        let is_other = self.producer.is_some() && self.role(process) == Some(Role::Producer);
+        let pins = self.unit.scope.pins.iter();
+        let mut own = pins.filter(|pin| match pin.subject {
+            PinSubject::Client(_) => !is_other,
+            PinSubject::Producer(_) => is_other,
+            PinSubject::Server(_) => false,
+        });
+        own.next().map(|pin| pin.version.clone()).unwrap_or_default()
+    }
+
+    /// What a worker of this role is.
+    pub fn hired(&self, role: Option<Role>) -> &Hired {
+        let other = self.producer.as_ref().filter(|_| role == Some(Role::Producer));
+        other.unwrap_or(&self.hired)
     }
 
     /// Role of the worker that a process belongs to.

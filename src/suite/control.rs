@@ -9,7 +9,7 @@ use super::model::{Presence, Scenario, Topology, WorkerSpec};
 use crate::checks::CheckSpec;
 use crate::faults::FaultSpec;
 use crate::faults::withhold::Piece;
-use crate::names::BrokerKind;
+use crate::names::{BrokerKind, Role};
 
 /// The parts of a scenario that a control can change.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,9 +34,14 @@ impl Story {
         }
     }
 
-    /// The story with the options of one client library, as its workers are given them.
-    pub fn of_client(mut self, broker: BrokerKind, library: &str) -> Self {
+    /// The story with the options of the client libraries, by role, as workers are given them.
+    pub fn of_clients<'a>(
+        mut self,
+        broker: BrokerKind,
+        library: impl Fn(Role) -> &'a String,
+    ) -> Self {
         for worker in self.workers.values_mut() {
+            let library = library(worker.role);
             let own = std::mem::take(&mut worker.client_options).remove(library);
             overlay(&mut worker.options, &own.map(|own| (broker, own)).into_iter().collect());
         }

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::FaultReport;
 use super::claims;
 use super::landing::is_process_of;
-use crate::checks::observed::settle_step;
+use crate::checks::observed::{role_of, settle_step};
 use crate::checks::{Pin, PinSubject};
 use crate::evidence::History;
 use crate::evidence::event::{AttestedSubject, Event, Exit, FaultStage, Process, SettleStep};
-use crate::names::Cause;
+use crate::names::{Cause, Role};
 use crate::plan::Unit;
 use crate::suite::handler::CRASH_CODE;
 
@@ -103,22 +103,38 @@ fn identity(unit: &Unit, run_id: &str, history: &History) -> Vec<Problem> {
 /// Versions that were attested, by what they are about.
 fn attested<'a>(
     history: &'a History,
-    subject: &'a PinSubject,
+    pin: &'a Pin,
+    pins: &'a [Pin],
 ) -> impl Iterator<Item = (Option<&'a Process>, &'a str)> {
+    let subject = &pin.subject;
     history.events().filter_map(move |event| {
         let Event::Attested(attested) = event else { return None };
         match (&attested.subject, subject) {
             (AttestedSubject::Server(kind), PinSubject::Server(pinned)) if kind == pinned => {
                 Some((None, attested.version.as_str()))
             }
-            (AttestedSubject::Client { process, library }, PinSubject::Client(pinned))
-                if library == pinned =>
-            {
+            (
+                AttestedSubject::Client { process, library },
+                PinSubject::Client(pinned) | PinSubject::Producer(pinned),
+            ) if library == pinned && concerns(pin, pins, history, process) => {
                 Some((Some(process), attested.version.as_str()))
             }
             _ => None,
         }
     })
+}
+
+/// Whether a pin of a client is about this process: producers may have one of their own.
+fn concerns(pin: &Pin, pins: &[Pin], history: &History, process: &Process) -> bool {
+    let is_producer = || role_of(history, process) == Some(Role::Producer);
+    match pin.subject {
+        PinSubject::Server(_) => false,
+        PinSubject::Producer(_) => is_producer(),
+        PinSubject::Client(_) => {
+            let mut pins = pins.iter();
+            !pins.any(|pin| matches!(pin.subject, PinSubject::Producer(_))) || !is_producer()
+        }
+    }
 }
 
 /// A full version has to be the same; a major (`17`) is satisfied by any version of it.
@@ -130,14 +146,14 @@ fn satisfies(version: &str, pin: &str) -> bool {
 fn about(subject: &PinSubject) -> String {
     match subject {
         PinSubject::Server(kind) => kind.to_string(),
-        PinSubject::Client(library) => library.clone(),
+        PinSubject::Client(library) | PinSubject::Producer(library) => library.clone(),
     }
 }
 
 fn contradicted(pins: &[Pin], history: &History) -> Vec<Problem> {
     let mut problems = Vec::new();
     for pin in pins {
-        for (process, version) in attested(history, &pin.subject) {
+        for (process, version) in attested(history, pin, pins) {
             if !satisfies(version, &pin.version) {
                 let who = process.map(|process| format!(" in {process}")).unwrap_or_default();
                 let why =
@@ -155,13 +171,14 @@ fn unattested(pins: &[Pin], history: &History) -> Vec<Problem> {
         problems.push(Problem::new(Cause::WrongVersion, format!("nobody attested {what}")));
     };
     for pin in pins {
-        let answers: Vec<_> = attested(history, &pin.subject).collect();
+        let answers: Vec<_> = attested(history, pin, pins).collect();
         if answers.is_empty() {
             nobody(format!("{} {}", about(&pin.subject), pin.version));
-        } else if let PinSubject::Client(library) = &pin.subject {
+        } else if !matches!(pin.subject, PinSubject::Server(_)) {
             let said: BTreeSet<_> = answers.iter().filter_map(|(process, _)| *process).collect();
-            for process in at_work(history).difference(&said) {
-                nobody(format!("{library} {} in {process}", pin.version));
+            let silent = at_work(history).into_iter().filter(|process| !said.contains(process));
+            for process in silent.filter(|process| concerns(pin, pins, history, process)) {
+                nobody(format!("{} {} in {process}", about(&pin.subject), pin.version));
             }
         }
     }

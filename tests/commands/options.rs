@@ -32,6 +32,7 @@ const SELECTION: &[(&str, Effect)] = &[
     ("sets", Pair(&[], &["--set", "previous"])),
     ("pins", Pair(&[], &["--pin", "kafka=4.4.0"])),
     ("clients", Pair(&[], &["--clients", "oldest"])),
+    ("producer", Pair(&[], &["--producer", "rdkakfa"])),
     ("filters", Pair(&[], &["--filter", KAFKA])),
     ("shard", Pair(&["--filter", STORY, "--shard", "1/2"], OTHER_SHARD)),
     ("without", Pair(&[], &["--without", "pulsar"])),

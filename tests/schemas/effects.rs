@@ -41,6 +41,7 @@ fn request() -> Request {
         profile: None,
         sets: vec!["new".to_owned()],
         clients: Vec::new(),
+        producer: None,
         overrides: Vec::new(),
         filters: Vec::new(),
         subjects: Subjects::Scenarios,

@@ -114,6 +114,7 @@ fn requests_show_the_problems_of_their_golden() {
             request.overrides = pins.map(str::to_owned).to_vec();
         }),
         asked(&suites, |request| request.clients = vec!["odler".to_owned()]),
+        asked(&suites, |request| request.producer = Some("rdkakfa".to_owned())),
         // The worker at hand has one version of each.
         asked(&suites, |request| request.clients = vec!["older".to_owned()]),
         asked(&misspelt, |_| {}),

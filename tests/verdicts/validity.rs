@@ -67,6 +67,50 @@ fn versions_that_nobody_attested_or_that_are_others_are_wrong() {
 }
 
 #[test]
+fn a_producer_of_another_client_attests_that_one() {
+    let mixed = |version: &'static str| {
+        move |world: &mut World| {
+            let pin = ackproof::checks::Pin {
+                subject: ackproof::checks::PinSubject::Producer("kafka-clients".to_owned()),
+                version: "4.1.0".to_owned(),
+            };
+            for unit in [SUBJECT, CONTROL, BASELINE] {
+                world.unit(unit).scope.pins.push(pin.clone());
+                world.tell(unit, |story| {
+                    story.with(|event| {
+                        if let Event::Attested(attested) = event
+                            && let AttestedSubject::Client { process: p, library } =
+                                &mut attested.subject
+                            && *p == process("producer/1")
+                        {
+                            *library = "kafka-clients".to_owned();
+                            attested.version = version.to_owned();
+                        }
+                    })
+                });
+            }
+        }
+    };
+    assert_outcome(&cell(mixed("4.1.0")), Outcome::Pass, None, "");
+    let wrong = Cause::WrongVersion;
+    inconclusive(wrong, "kafka-clients in producer/1 is 4.0.0, pinned", mixed("4.0.0"));
+    // Its own client would do for consumers alone.
+    inconclusive(wrong, "nobody attested kafka-clients 4.1.0", |world| {
+        mixed("4.1.0")(world);
+        world.tell(SUBJECT, |story| {
+            story.with(|event| {
+                if let Event::Attested(attested) = event
+                    && let AttestedSubject::Client { process: p, library } = &mut attested.subject
+                    && *p == process("producer/1")
+                {
+                    *library = "rdkafka".to_owned();
+                }
+            })
+        });
+    });
+}
+
+#[test]
 fn deaths_that_the_runner_did_not_cause_are_no_evidence() {
     let ended = |exit, signalled| ends("producer/1", exit, signalled);
     with(Cause::Oom, "signal 9, which the runner did not send", ended(Exit::Signal(9), None));

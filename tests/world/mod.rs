@@ -164,6 +164,7 @@ fn cell() -> Cell {
         database_pin: String::from("17"),
         client: ClientPin { library: String::from("rdkafka"), version: String::from("2.1.0") },
         worker: String::from("rust"),
+        producer: None,
         pattern: String::from("inbox"),
         dead_letter_mode: None,
         subject: SUBJECT.to_owned(),
@@ -216,6 +217,7 @@ fn unit(id: &str, kind: UnitKind, faults: Vec<FaultSpec>) -> Unit {
         database: key(ServerKind::Postgres, "17"),
         lease: LeaseKind::Shared,
         worker_manifest: String::from("rust"),
+        producer: None,
         seed: 7,
         topology: Topology {
             partitions: 1,
