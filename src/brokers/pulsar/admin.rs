@@ -80,6 +80,9 @@ impl Admin {
             // A redirect names the server's own port (8080), where on this host anything else
             // may listen.
             .redirect(redirect::Policy::none())
+            // The server closes idle connections, at times just as the next request is sent on one;
+            // on this machine a new one costs nothing.
+            .pool_max_idle_per_host(0)
             .timeout(REQUEST_LIMIT)
             .connect_timeout(CONNECT_LIMIT)
             .build()
