@@ -48,6 +48,8 @@ pub trait Ground: Send + Sync {
     async fn record_blocked(&self, held: &At) -> Result<Vec<BlockedPair>, EnvError>;
     /// Whether a process said that it received the event.
     fn has_received(&self, process: &Process, event: &str) -> bool;
+    /// Where the ACK calls of a process came back well, in that order.
+    fn acknowledged_by(&self, process: &Process) -> Vec<At>;
     /// Name of the worker in the scenario that a process is one of.
     fn worker_of<'a>(&'a self, process: &'a Process) -> &'a str;
     /// How many processes a worker of the scenario has.

@@ -26,6 +26,18 @@ pub struct KillSpec {
     pub when: PointTrigger,
     /// What follows the death.
     pub then: AfterKill,
+    /// What has to be so before the signal, beside the point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier_acks: Option<EarlierAcks>,
+}
+
+/// What is to be of the events that the process has acknowledged before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EarlierAcks {
+    /// The broker shows all of them: clients gather ACKs, and those that have not left the process
+    /// would be lost with it, so that the kill strikes more than the event at the point.
+    Visible,
 }
 
 /// What follows the death of a worker.
@@ -46,6 +58,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 #[async_trait]
 impl Fault for KillSpec {
     async fn strike(&self, held: &At, ground: &dyn Ground) -> Result<(), EnvError> {
+        if self.earlier_acks == Some(EarlierAcks::Visible) {
+            for earlier in ground.acknowledged_by(&held.process) {
+                ack_visible(&self.id, &earlier, ground).await?;
+            }
+        }
         if self.when.point == Point::AckVisible {
             ack_visible(&self.id, held, ground).await?;
         }

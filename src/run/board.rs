@@ -37,6 +37,10 @@ struct State {
     /// Partitions that each process says it has.
     assigned: BTreeMap<Process, BTreeSet<String>>,
     received: BTreeMap<String, Vec<Process>>,
+    /// Where ACK calls came back, well or not.
+    acknowledged: Vec<At>,
+    /// Whose ACK calls of which event came back well.
+    acked: BTreeSet<(Process, String)>,
     deliveries: u64,
     /// By event: how many of its publications were confirmed.
     confirmed: BTreeMap<String, u32>,
@@ -157,6 +161,24 @@ impl Board {
     /// Whether a process was handed an event.
     pub fn has_received(&self, process: &Process, event: &str) -> bool {
         self.lock().received.get(event).is_some_and(|receivers| receivers.contains(process))
+    }
+
+    /// An ACK call of a worker came back.
+    pub fn note_acknowledged(&self, at: &At) {
+        self.lock().acknowledged.push(at.clone());
+    }
+
+    /// A worker says that its ACK call returned well.
+    pub fn note_acked(&self, process: &Process, event: &str) {
+        self.lock().acked.insert((process.clone(), event.to_owned()));
+    }
+
+    /// Where the ACK calls of a process came back well, in that order.
+    pub fn acknowledged_by(&self, process: &Process) -> Vec<At> {
+        let state = self.lock();
+        let is_acked = |at: &&At| state.acked.contains(&(process.clone(), at.event.clone()));
+        let own = state.acknowledged.iter().filter(|at| at.process == *process);
+        own.filter(is_acked).cloned().collect()
     }
 
     /// A handler came to a barrier, where it stays unless that is closed.

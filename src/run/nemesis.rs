@@ -216,6 +216,7 @@ fn capabilities_agree(
 
 fn result_came(stage: &Stage, result: CallResult) {
     match (result.operation, result.outcome) {
+        (Operation::Ack, CallOutcome::Ok) => stage.board.note_acked(&result.process, &result.event),
         (Operation::Publish, CallOutcome::Ok) => stage.board.note_confirmed(&result.event),
         (Operation::DeadLetter, CallOutcome::Error | CallOutcome::Unknown) => {
             stage.board.note_dead_letter_refused(&result.event);
@@ -234,6 +235,9 @@ fn point_reached(stage: &Arc<Stage>, at: At) {
             stage.recorder.record(Event::CapReached { deliveries, cap });
             stage.board.halt("the delivery cap was reached");
         }
+    }
+    if at.point == Point::AckReturned {
+        stage.board.note_acknowledged(&at);
     }
     if !at.held {
         return;

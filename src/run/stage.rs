@@ -294,6 +294,10 @@ impl Ground for Stage {
         self.board.has_received(process, event)
     }
 
+    fn acknowledged_by(&self, process: &Process) -> Vec<At> {
+        self.board.acknowledged_by(process)
+    }
+
     fn worker_of<'a>(&'a self, process: &'a Process) -> &'a str {
         self.spec_name(process)
     }

@@ -193,6 +193,7 @@ pub fn kill() -> FaultSpec {
             event: EventRef::Ordinal(2),
         },
         then: AfterKill::Restart,
+        earlier_acks: None,
     })
 }
 
