@@ -226,6 +226,11 @@ fn attempts() -> Group {
             let story = start().all(failed(A, 1, "no connection")).all(failed(A, 2, "poison"));
             says(story.and(written.clone()), "1")
         })
+        .holds("the-failure-is-of-one-handing-over-in-its-process", {
+            let down =
+                start().all(failed(A, 1, "no connection")).all(failed(A, 2, "no connection"));
+            says(down.all(failed(A, 3, "poison")).and(written.clone()), "1")
+        })
         .holds("handed-over-once-more-afterwards", {
             says(twice().and(written.clone()).all(failed(B, 1, "poison")), "2")
         })
