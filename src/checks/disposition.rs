@@ -277,11 +277,7 @@ impl<'a> Letters<'a> {
         // The best of its copies counts: one that is kept is enough.
         copies
             .map(|entry| self.copy(entry))
-            .min_by_key(|letter| match letter {
-                Letter::Kept => 0,
-                Letter::Unread => 1,
-                _ => 2,
-            })
+            .min_by_key(|letter| *letter != Letter::Kept)
             .unwrap_or(Letter::None)
     }
 

@@ -186,9 +186,11 @@ fn trimmed<'a>(
         TopicRole::DeadLetter => &[Operation::DeadLetter],
     };
     let cursors: Vec<&Cursor> = match topic {
-        TopicRole::Source => {
-            final_cursors(history, &scope.destinations).unwrap_or_default().into_values().collect()
-        }
+        TopicRole::Source => match final_cursors(history, &scope.destinations) {
+            Ok(cursors) => cursors.into_values().collect(),
+            // Whoever's position was not read may be the one who would have kept it.
+            Err(_) => return BTreeMap::new(),
+        },
         TopicRole::DeadLetter => {
             let cursor = |name: &String| history.cursor(topic, name, ReadWhy::Final);
             scope.redriver.as_ref().and_then(cursor).into_iter().collect()

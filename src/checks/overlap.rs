@@ -66,7 +66,8 @@ fn receivers<'a>(history: &'a History, event: &str) -> BTreeSet<&'a Process> {
 }
 
 /// Without a lock nobody waits. Then it takes both: while one process was held before its effect,
-/// the runner saw an effect (so it is another's), and in the end both have made one.
+/// the runner saw more effects than when that began (so they are another's), and in the end both
+/// have made one.
 fn worked_meanwhile(history: &History, event: &str) -> bool {
     let made: BTreeSet<String> = changes(history)
         .into_iter()
@@ -75,20 +76,9 @@ fn worked_meanwhile(history: &History, event: &str) -> bool {
         .collect();
     holds(history, event).into_iter().any(|hold| {
         let another = made.iter().any(|application| *application != hold.process.to_string());
-        let seen = history.records().iter().any(|record| {
-            let inside = hold.from < record.seq && record.seq < hold.to;
-            inside && shows_effect(&record.event, event, hold.process)
-        });
+        let seen = hold.effects(history, event).is_some_and(|(first, most)| most > first);
         seen && another && made.contains(&hold.process.to_string())
     })
-}
-
-fn shows_effect(record: &Event, event: &str, holder: &Process) -> bool {
-    match record {
-        Event::Probe(probe) => probe.event == event && probe.effects > 0,
-        Event::AuditRow(row) => row.event == event && row.application != holder.to_string(),
-        _ => false,
-    }
 }
 
 /// A stretch of the history in which a process was held before its effect was committed.
@@ -96,6 +86,30 @@ struct Hold<'a> {
     process: &'a Process,
     from: u64,
     to: u64,
+}
+
+impl Hold<'_> {
+    /// Effects of the event when the runner first looked during the hold, and the most that it saw
+    /// then; older ones say nothing of who was in the event meanwhile.
+    fn effects(&self, history: &History, event: &str) -> Option<(u64, u64)> {
+        let inside = history.records().iter();
+        let inside = inside.filter(|record| self.from < record.seq && record.seq < self.to);
+        let (mut first, mut most) = (None, 0);
+        let mut rows = BTreeSet::new();
+        for record in inside {
+            match &record.event {
+                Event::Probe(probe) if probe.event == event => {
+                    first = first.or(Some(probe.effects));
+                    most = most.max(probe.effects);
+                }
+                Event::AuditRow(row) if row.event == event => {
+                    rows.insert(row.audit_seq);
+                }
+                _ => {}
+            }
+        }
+        Some((first?, most.max(rows.len() as u64)))
+    }
 }
 
 fn holds<'a>(history: &'a History, event: &str) -> Vec<Hold<'a>> {

@@ -2,14 +2,15 @@
 //! Confirmations and the complete log of the source topic come in; confirmed and missing come out.
 //! It must never count an unconfirmed publication, nor a message that was acknowledged and trimmed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Tally, counted};
 use super::observed::{entries, final_cursors, keeps_acknowledged, message};
 use super::{Check, Finding, Scope};
 use crate::evidence::History;
+use crate::evidence::cursor::Cursor;
 use crate::evidence::event::ReadWhy;
-use crate::names::{Grade, TopicRole};
+use crate::names::{Grade, Position, TopicRole};
 
 /// The rule; it has nothing to set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +32,7 @@ impl Check for Published {
         let at: BTreeSet<_> =
             read.iter().map(|entry| (entry.event.as_deref(), message(&entry.position))).collect();
         let keeps = keeps_acknowledged(history);
-        let cursors = final_cursors(history, &scope.destinations).unwrap_or_default();
+        let cursors = final_cursors(history, &scope.destinations);
         let mut trimmed = 0;
         for (event, positions) in history.confirmed() {
             if positions.is_empty() {
@@ -45,15 +46,14 @@ impl Check for Published {
             for position in positions.iter().map(message) {
                 tally.examined();
                 // Pulsar with retention 0 drops what everybody has acknowledged, and may.
-                let acknowledged =
-                    !cursors.is_empty() && cursors.values().all(|c| c.acknowledges(&position));
                 if at.contains(&(Some(event.as_str()), position.clone())) {
                     continue;
-                } else if acknowledged && !keeps {
-                    trimmed += 1;
-                } else {
-                    let why = format!("confirmed at {position}, and not readable there");
-                    tally.broken_because(&event, why);
+                }
+                let gone = format!("confirmed at {position}, and not readable there");
+                match &cursors {
+                    Err(why) if !keeps => tally.undecided(&event, format!("{gone}; {why}")),
+                    Ok(all) if !keeps && acknowledged_by_all(all, &position) => trimmed += 1,
+                    _ => tally.broken_because(&event, gone),
                 }
             }
         }
@@ -63,4 +63,8 @@ impl Check for Published {
             _ => format!("{read}; {trimmed} acknowledged by all and trimmed, which is legal"),
         })
     }
+}
+
+fn acknowledged_by_all(cursors: &BTreeMap<&str, &Cursor>, position: &Position) -> bool {
+    !cursors.is_empty() && cursors.values().all(|cursor| cursor.acknowledges(position))
 }

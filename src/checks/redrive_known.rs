@@ -65,14 +65,17 @@ impl Check for RedriveKnownSpec {
     }
 }
 
-/// A second copy in the source topic, or an effect: either is outside of the redriver's word.
+/// More copies in the source topic than were published, or an effect: either is outside of the
+/// redriver's word.
 fn came_back(history: &History, event: &str) -> bool {
     let copies: BTreeSet<_> = entries(history, TopicRole::Source)
         .filter(|entry| entry.event.as_deref() == Some(event))
         .map(|entry| message(&entry.position))
         .collect();
     let effect = changes(history).iter().any(|((id, _), c)| id == event && c.standing > 0);
-    copies.len() > 1 || effect
+    let confirmed: BTreeSet<_> =
+        history.confirmed().remove(event).unwrap_or_default().iter().map(message).collect();
+    copies.len() > confirmed.len().max(1) || effect
 }
 
 /// What was recorded as redriven just before and just after the redriver's death.

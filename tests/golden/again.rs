@@ -40,6 +40,7 @@ fn sequence() -> Group {
         .holds("as-expected", counts(&[0, 1, 2]))
         .graded(Grade::Claimed)
         .holds("by-two-processes", counts(&[0, 1]).and(count(B, 2, 2)))
+        .holds("started-as-a-consumer", counts(&[0, 1, 2]).and(started(A, Role::Consumer)))
         .holds("a-letter-is-no-handing-over", counts(&[0, 1, 2]).all(letter(0)))
         .violated("lost-after-a-restart", &[2], counts(&[0, 1, 0, 1, 2]))
         .violated("one-fewer", &[2], counts(&[0, 1]))

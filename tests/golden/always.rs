@@ -46,6 +46,7 @@ fn published() -> Group {
             let story = Story::new().all([planned(1), planned(2), confirmed(1, "0@0")]);
             story.and(publish(2, CallOutcome::Ok, None)).all(source(&[(1, "0@0")]))
         })
+        .indeterminate("gone-and-no-position-was-read", pulsar().all(source(&[])))
         .indeterminate("not-read-to-its-end", {
             two().and(entry(TopicRole::Source, ReadWhy::Final, 1, "0@0"))
         })

@@ -61,7 +61,15 @@ fn messages() -> Group {
         .holds("one-each-where-logs-keep", both())
         .graded(Grade::Broker)
         .holds("all-are-retained", both().and(retained(2, 2)))
-        .holds("deleted-and-counted", kafka().all(source(&[])).and(retained(0, 2)))
+        .holds("all-are-retained-and-loaded-anew", {
+            both().and(administered("unload")).and(retained(2, 2))
+        })
+        .holds("deleted-and-counted", {
+            kafka().all(source(&[])).and(retained(0, 2)).and(stands(committed(2)))
+        })
+        .indeterminate("deleted-and-no-position-was-read", {
+            kafka().all(source(&[])).and(retained(0, 2))
+        })
         .holds("the-same-in-two-reads", both().all(during(&[(1, "0@0"), (2, "0@1")])))
         .holds("trimmed-and-counted", trimmed(2))
         .graded(Grade::Broker)

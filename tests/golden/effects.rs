@@ -80,6 +80,10 @@ fn effects_at_most() -> Group {
     Group::check("effects.struck-at-most", spec, scope())
         .holds("none-of-the-struck", struck.clone().and(effect(1, A, 1)).and(reads_done()))
         .violated("one-of-the-struck", &[2], struck.clone().and(effect(1, A, 2)).and(reads_done()))
+        .violated("made-and-taken-back", &[2], {
+            let rows = [effect(1, A, 2), change(2, "DELETE", 2, A, 2)];
+            struck.clone().all(rows).and(reads_done())
+        })
         .indeterminate("nothing-struck", two().and(reads_done()))
 }
 
@@ -96,6 +100,18 @@ fn deliveries() -> Group {
         .graded(Grade::Broker)
         .holds("dead-unacked-and-received-by-the-next", again.clone())
         .graded(Grade::Claimed)
+        .holds("held-unacked-and-received-by-another", {
+            open.clone().and(received(B, 1)).and(stands(committed(1)))
+        })
+        .graded(Grade::Claimed)
+        .holds("the-same-fault-struck-another-event-before", {
+            let other = [received(A, 2), triggered("kill", A, Point::BeforeAck, 2)];
+            let this = [received(B, 1), triggered("kill", B, Point::BeforeAck, 1)];
+            let look = probe("kill", ProbeWhen::Before, 1, 1, false);
+            let story = two().all(other).all(this).and(look).and(received(A, 1));
+            story.all([effect(1, A, 2), effect(2, B, 2)])
+        })
+        .graded(Grade::Claimed)
         .holds("a-wait-in-the-database", {
             let (waiter, blocker) = (process(B), process(A));
             let blocked = Event::Blocked { event: id(1), waiter, blocker };
@@ -110,6 +126,11 @@ fn deliveries() -> Group {
         .graded(Grade::Broker)
         .violated("once", &[1], open.clone())
         .graded(Grade::Claimed)
+        .violated("acknowledged-before-it-died", &[1], {
+            let after = probe("kill", ProbeWhen::After, 1, 1, true);
+            open.clone().and(killed("kill", A)).and(after).and(stands(committed(1)))
+        })
+        .graded(Grade::Claimed)
         .violated("the-redriver-received-a-letter", &[1], open.clone().all(redriver))
         .indeterminate("claims-alone", held.clone().and(received(B, 1)))
         .indeterminate("twice-in-one-process", open.clone().and(received(A, 1)))
@@ -118,6 +139,10 @@ fn deliveries() -> Group {
         })
         .indeterminate("acknowledged-when-the-runner-looked", {
             held.clone().and(probe("kill", ProbeWhen::Before, 1, 1, true)).and(received(B, 1))
+        })
+        .indeterminate("nobody-looked-before-the-death", {
+            let after = probe("kill", ProbeWhen::After, 1, 1, false);
+            held.clone().and(killed("kill", A)).and(after).and(received(B, 1))
         })
         .indeterminate("the-broker-counted-another-number", {
             held.clone().and(received(B, 1)).and(source_counts(3))

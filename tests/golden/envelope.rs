@@ -200,14 +200,22 @@ fn failed(who: &str, delivery: u32, error: &str) -> [Event; 2] {
     [handed_over(who, delivery, "orders/7:1"), Event::ClaimResult(result)]
 }
 
+/// Two handlings that failed in one process.
+fn twice() -> Story {
+    start().all(failed(A, 1, "poison")).all(failed(A, 2, "poison"))
+}
+
+/// The letter that follows states so many attempts.
+fn says(story: Story, value: &str) -> Story {
+    story.all(one("8:0", &[("attempts", value)]))
+}
+
 fn attempts() -> Group {
     let spec = spec(r#"{"attempts": "attempts"}"#);
     let written = call(A, Operation::DeadLetter, 2, CallOutcome::Ok, Some("letters/8:0"));
-    let says = |story: Story, value: &str| story.all(one("8:0", &[("attempts", value)]));
-    let twice = || start().all(failed(A, 1, "poison")).all(failed(A, 2, "poison"));
     let wrote = |value: &str| says(twice().and(written.clone()), value);
     let killed = || start().and(handed_over(A, 1, "orders/7:1")).all(failed(B, 1, "poison"));
-    Group::check("dead_letters.attempts", &spec, scope())
+    let group = Group::check("dead_letters.attempts", &spec, scope())
         .holds("each-failure", wrote("2"))
         .graded(Grade::Claimed)
         .holds("a-death-is-no-failure", says(killed().and(written.clone()), "1"))
@@ -225,6 +233,11 @@ fn attempts() -> Group {
         .holds("the-database-behind-it-is-no-failure", {
             let story = start().all(failed(A, 1, "no connection")).all(failed(A, 2, "poison"));
             says(story.and(written.clone()), "1")
+        })
+        .holds("the-failure-is-of-one-handing-over-in-its-process", {
+            let down =
+                start().all(failed(A, 1, "no connection")).all(failed(A, 2, "no connection"));
+            says(down.all(failed(A, 3, "poison")).and(written.clone()), "1")
         })
         .holds("handed-over-once-more-afterwards", {
             says(twice().and(written.clone()).all(failed(B, 1, "poison")), "2")
@@ -256,7 +269,12 @@ fn attempts() -> Group {
                     .all(failed(B, 1, "poison")),
                 "2",
             )
-        })
+        });
+    untold_attempts(group)
+}
+
+fn untold_attempts(group: Group) -> Group {
+    group
         .indeterminate("when-was-it-written", says(twice(), "1"))
         .indeterminate("written-elsewhere", {
             let elsewhere = call(A, Operation::DeadLetter, 2, CallOutcome::Ok, Some("letters/8:5"));

@@ -51,7 +51,7 @@ fn quarantined(story: Story) -> Story {
 
 fn drained() -> Group {
     let nowhere = |story: Story| story.all(log(TopicRole::DeadLetter, &[]));
-    Group::check("conserved", r#"{"conserved": {}}"#, scope())
+    let group = Group::check("conserved", r#"{"conserved": {}}"#, scope())
         .holds("effect", acked(one()).and(effect(1, A, 1)))
         .holds("dead-letter-that-nobody-has-read", letter(acked(one()), "0@0"))
         .holds("dead-letter-with-a-subscription", {
@@ -79,6 +79,9 @@ fn drained() -> Group {
         .violated("effect-taken-back", &[1], {
             acked(one()).all([effect(1, A, 1), change(2, "DELETE", 2, A, 1)])
         })
+        .violated("updated-and-never-inserted", &[1], {
+            acked(one()).and(change(1, "UPDATE", 1, A, 1))
+        })
         .violated("effect-and-backlog", &[1], left(one()).and(effect(1, A, 1)))
         .violated("effect-and-dead-letter", &[1], letter(acked(one()).and(effect(1, A, 1)), "0@0"))
         .violated("found-and-lost", &[1], {
@@ -92,13 +95,28 @@ fn drained() -> Group {
         .violated("subscription-is-gone", &[1], {
             let story = Story::new().all([planned(1), confirmed(1, "7:0")]).and(reads_done());
             story.all(log(TopicRole::Source, &[(1, "7:0")])).and(stands(Cursor::Absent))
-        })
+        });
+    undecided(group)
+}
+
+fn undecided(group: Group) -> Group {
+    group
         .indeterminate("dead-letter-topic-not-read", {
             let call = call(A, Operation::DeadLetter, 1, CallOutcome::Ok, None);
             acked(one()).and(call)
         })
         .indeterminate("dead-letter-topic-read-in-part", {
             acked(one()).and(letter_counts(ReadWhy::Final, 1, &[]))
+        })
+        .indeterminate("dead-letter-seen-and-the-topic-not-read-to-its-end", {
+            acked(one()).and(entry(TopicRole::DeadLetter, ReadWhy::Final, 1, "0@0"))
+        })
+        .indeterminate("dead-letter-topic-read-at-another-time", {
+            acked(one()).all(read(TopicRole::DeadLetter, ReadWhy::During, &[]))
+        })
+        .indeterminate("somebody-stands-on-the-dead-letter-topic", {
+            let cursor = committed(0);
+            acked(one()).and(stands_at(TopicRole::DeadLetter, "it", ReadWhy::Final, cursor))
         })
         .indeterminate("final-reads-not-done", {
             acked(one()).without(|event| matches!(event, Event::Settle { .. }))

@@ -191,8 +191,23 @@ fn redrive_known() -> Group {
         .holds("recorded-and-effective", {
             rows(killed_at(1, 1)).all([effect(1, A, 2), effect(2, A, 3)])
         })
+        .holds("the-only-letter", {
+            copies(killed_at(1, 1).and(redriven(2))).without(|event| *event == poison(3))
+        })
+        .violated("published-twice-is-no-return", &[2, 3], {
+            let places = [(2, "0@1"), (2, "0@3"), (3, "0@2"), (3, "0@4")];
+            let published = places.map(|(n, place)| confirmed(n, place));
+            copies(rows(killed_at(1, 1)).all(published))
+        })
         .violated("one-not-recorded", &[3], copies(killed_at(1, 1).and(redriven(2))))
         .violated("recorded-and-nowhere", &[2, 3], rows(killed_at(1, 1)))
+        .violated("the-effect-is-another-letters", &[3], {
+            rows(killed_at(1, 1)).and(effect(1, A, 2))
+        })
+        .violated("the-effect-was-taken-back", &[3], {
+            let effects = [effect(1, A, 2), effect(2, A, 3), change(3, "DELETE", 3, A, 3)];
+            rows(killed_at(1, 1)).all(effects)
+        })
         .violated("one-only-once-in-the-source", &[3], {
             let copies = [(2, "0@1"), (3, "0@2"), (2, "0@3")];
             rows(killed_at(1, 1)).all(log(TopicRole::Source, &copies))

@@ -2,7 +2,7 @@
 //! Nothing comes in; groups of cases come out.
 //! It must never hold a story longer than a screen.
 
-use ackproof::evidence::event::{Event, ProbeWhen};
+use ackproof::evidence::event::{Event, ProbeWhen, ReadWhy};
 use ackproof::names::{Grade, Point, Role};
 
 use super::{Group, scope};
@@ -15,6 +15,13 @@ pub fn groups() -> Vec<Group> {
 const A: &str = "consumer-1/1";
 const B: &str = "consumer-2/1";
 
+/// A row of the trail as the runner read it while the story went on.
+fn during(event: Event) -> Event {
+    let Event::AuditRow(mut row) = event else { unreachable!() };
+    row.why = ReadWhy::During;
+    Event::AuditRow(row)
+}
+
 fn overlap() -> Group {
     let start =
         |point| Story::new().all([planned(1), received(A, 1), triggered("stall", A, point, 1)]);
@@ -24,16 +31,31 @@ fn overlap() -> Group {
         waiter: process(waiter),
         blocker: process(blocker),
     };
+    let unseen = probe("stall", ProbeWhen::Before, 1, 0, false);
     let seen = probe("stall", ProbeWhen::After, 1, 1, false);
     let release = held("stall", A, 1500);
+    let before = || both(Point::BeforeEffect);
+    let both_made = || [effect(1, B, 1), effect(2, A, 1)];
     Group::check("overlap", r#"{"overlap": {"of": "struck"}}"#, scope())
         .holds("the-second-waits-for-the-first", {
             both(Point::InTransaction).and(blocked(B, A)).and(release.clone())
         })
         .graded(Grade::Ledger)
         .holds("an-effect-while-the-other-is-held", {
-            let story = both(Point::BeforeEffect).and(seen.clone()).and(release.clone());
-            story.all([effect(1, B, 1), effect(2, A, 1)])
+            let story = before().and(unseen.clone()).and(seen.clone()).and(release.clone());
+            story.all(both_made())
+        })
+        .holds("the-trail-while-the-other-is-held", {
+            let story = before().and(unseen.clone()).and(during(effect(1, B, 1)));
+            story.and(release.clone()).all(both_made())
+        })
+        .graded(Grade::Ledger)
+        .indeterminate("an-effect-from-before-the-hold", {
+            let looks = [probe("stall", ProbeWhen::Before, 1, 1, false), seen.clone()];
+            before().all(looks).and(release.clone()).all(both_made())
+        })
+        .indeterminate("nobody-looked-when-the-hold-began", {
+            before().and(seen.clone()).and(release.clone()).all(both_made())
         })
         .violated("nobody-else", &[1], start(Point::InTransaction).and(release.clone()))
         .violated("a-redriver-received-the-letter", &[1], {
@@ -49,6 +71,13 @@ fn overlap() -> Group {
         .indeterminate("both-have-effects-but-when", {
             let story = both(Point::BeforeEffect).and(release.clone()).and(seen.clone());
             story.all([effect(1, B, 1), effect(2, A, 1)])
+        })
+        .indeterminate("no-effect-yet-when-the-runner-looked", {
+            let none = probe("stall", ProbeWhen::After, 1, 0, false);
+            before().and(none).and(release.clone()).all(both_made())
+        })
+        .indeterminate("the-trail-of-another-event-while-it-was-held", {
+            before().and(during(effect(1, B, 2))).and(release.clone()).all(both_made())
         })
         .indeterminate("held-after-its-own-effect", {
             let story = both(Point::EffectCommitted).and(seen.clone()).and(release.clone());

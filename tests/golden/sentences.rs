@@ -146,4 +146,25 @@ pub const SENTENCES: &[(&str, &str, &str, &str)] = &[
      "at most 2 dead letter(s) of each event (poison), no others, payload and \
       properties as published",
      "2 letters of 2 events"),
+    ("conserved", "effect",
+     "every published event has exactly one disposition for each destination",
+     "1 effect, lost: none"),
+    ("conserved", "acknowledged-without-effect",
+     "every published event has exactly one disposition for each destination",
+     "lost: e-0001; e-0001: lost for shop: no effect, no dead letter, and behind every \
+      position in the source"),
+    ("conserved", "letter-that-nobody-subscribes-to",
+     "every published event has exactly one disposition for each destination",
+     "lost: e-0001; e-0001: lost for shop: no effect, and nobody subscribes to the topic \
+      of its dead letter"),
+    ("conserved.redriven", "letter-is-behind-the-redriver",
+     "every published event has exactly one disposition for each destination",
+     "lost: e-0001; e-0001: lost for shop: no effect, and its dead letter is behind the \
+      redriver's position"),
+    ("overlap", "an-effect-while-the-other-is-held",
+     "two processes in each event (struck) at once",
+     "the database saw a wait in 0 events, a second effect in 1"),
+    ("published", "all-readable",
+     "every confirmed message is readable, or acknowledged by all",
+     "2 messages in the log"),
 ];
