@@ -12,7 +12,7 @@ use super::observed::{Publication, changes, is_consumer, message, publications, 
 use super::{Bound, Check, Finding, Scope};
 use crate::evidence::History;
 use crate::evidence::event::{Event, FaultStage, Probe, ProbeWhen, Process, ReadWhy};
-use crate::names::{EventSet, Grade, Point, TopicRole};
+use crate::names::{CallOutcome, EventSet, Grade, Operation, Point, TopicRole};
 
 /// Handings-over of each event to a handler.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -126,7 +126,7 @@ fn by_ledger(history: &History, event: &str) -> Support {
     Support { number: seen.len() as u64, grade: Grade::Ledger }
 }
 
-/// Messages of the event that every destination has acknowledged: each was handed over once at
+/// Publications of the event that every destination has acknowledged: each was handed over once at
 /// least (an event that was redriven, or published twice, has several).
 fn by_log(history: &History, scope: &Scope, event: &str) -> Support {
     let positions = source_positions(history);
@@ -136,7 +136,14 @@ fn by_log(history: &History, scope: &Scope, event: &str) -> Support {
             cursor.is_some_and(|cursor| cursor.acknowledges(position))
         })
     });
-    Support { number: acknowledged.count() as u64, grade: Grade::Broker }
+    // One publication may stand there as several messages: that is how clients send chunks.
+    let published = [Operation::Publish, Operation::Redrive]
+        .into_iter()
+        .flat_map(|operation| history.results(operation))
+        .filter(|result| result.event == event && result.outcome != CallOutcome::Error)
+        .count()
+        .max(1);
+    Support { number: acknowledged.count().min(published) as u64, grade: Grade::Broker }
 }
 
 /// The broker showed the message as not acknowledged while a process held it. Where that process

@@ -37,6 +37,8 @@ struct State {
     /// Partitions that each process says it has.
     assigned: BTreeMap<Process, BTreeSet<String>>,
     received: BTreeMap<String, Vec<Process>>,
+    /// Who has told of a publication.
+    publishers: BTreeSet<Process>,
     /// Where ACK calls came back, well or not.
     acknowledged: Vec<At>,
     /// Whose ACK calls of which event came back well.
@@ -166,6 +168,11 @@ impl Board {
     /// An ACK call of a worker came back.
     pub fn note_acknowledged(&self, at: &At) {
         self.lock().acknowledged.push(at.clone());
+    }
+
+    /// Whether this is the first publication that a process tells of.
+    pub fn is_first_of(&self, process: &Process) -> bool {
+        self.lock().publishers.insert(process.clone())
     }
 
     /// A worker says that its ACK call returned well.

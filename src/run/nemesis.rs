@@ -215,6 +215,10 @@ fn capabilities_agree(
 }
 
 fn result_came(stage: &Stage, result: CallResult) {
+    // A producer of a few messages is gone before anything else makes the runner look.
+    if result.operation == Operation::Publish && stage.board.is_first_of(&result.process) {
+        stage.sample_sockets("publish");
+    }
     match (result.operation, result.outcome) {
         (Operation::Ack, CallOutcome::Ok) => stage.board.note_acked(&result.process, &result.event),
         (Operation::Publish, CallOutcome::Ok) => stage.board.note_confirmed(&result.event),

@@ -161,6 +161,11 @@ fn deliveries_exactly() -> Group {
         .holds("letters-are-no-handings-over", {
             once.clone().and(started("redriver/1", Role::Redriver)).and(received("redriver/1", 2))
         })
+        .holds("one-in-chunks", {
+            let chunks = [(1, "7:0"), (1, "7:1"), (1, "7:2"), (2, "7:3")];
+            let read = log(TopicRole::Source, &chunks);
+            once.clone().all(read).and(stands(mark((7, 3))))
+        })
         .violated("twice", &[2], once.clone().and(received(B, 2)))
         .violated("a-redelivery-that-nobody-claimed", &[1], {
             let died = once.clone().and(triggered("kill", A, Point::BeforeAck, 1));
