@@ -43,6 +43,7 @@ pub(super) fn options() -> Options {
 ///
 /// # Errors
 /// What is wrong with it, and where.
+#[cfg(feature = "servers")]
 pub(crate) fn json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_saphyr::from_str_with_options(text, options()).map_err(|e| plain_message(&e))
 }
