@@ -46,3 +46,25 @@ fn two_versions_of_one_client_stand_side_by_side() {
         cells.iter().filter_map(|cell| cell["client"]["attested"].as_str()).collect();
     assert_eq!(attested.len(), 2, "{}", ended.stdout);
 }
+
+/// B30: from Java client 4.0.1 on, a message in chunks that was given back never came again; mended
+/// in 4.1.3. Nothing but the pin differs.
+#[test]
+#[ignore = "starts containers; ci/test runs it"]
+fn a_regression_is_red_on_the_broken_client_and_green_on_the_mended_one() {
+    let with = |version: &str| {
+        let pin = format!("pulsar-client-java={version}");
+        let story = ["--filter", "id(reports/b30-*)", "--workers", "fixtures/workers/java"];
+        run(&[&["run", "suites", "--pin", &pin][..], &story].concat())
+    };
+    let broken = with("4.0.8");
+    broken.expect_code(1);
+    let cell = broken.cell("reports/b30-chunked-comes-again@pulsar");
+    assert_eq!(cell["client"]["attested"], "4.0.8", "{}", broken.stdout);
+    let reason = cell["reason"].as_str().expect("a reason");
+    assert!(reason.contains("e-0003: 1"), "the message that was given back: {reason}");
+    let mended = with("4.1.3");
+    mended.expect_code(0);
+    let cell = mended.cell("reports/b30-chunked-comes-again@pulsar");
+    assert_eq!((&cell["client"]["attested"], &cell["outcome"]), (&"4.1.3".into(), &"pass".into()));
+}
