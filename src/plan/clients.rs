@@ -76,8 +76,8 @@ impl Clients {
         if let Some(library) = &request.producer
             && !libraries(request).any(|own| own == library)
         {
-            let message = format!("no worker has the client library `{library}`");
-            let words = Words::new(message).help(suggest(library, libraries(request)));
+            let (message, help) = nobody_has(library, libraries(request));
+            let words = Words::new(message).help(help);
             let range = 0..library.len();
             problems.push(Problem::at(Rule::BadOption, "--producer", library, range, words));
         }
@@ -113,8 +113,7 @@ pub(super) fn options_are_of_somebody(
                     continue;
                 }
                 let route = subject.route.key("workers").key(worker).key("client_options");
-                let message = format!("no worker has the client library `{library}`");
-                let help = suggest(library, known.iter().copied());
+                let (message, help) = nobody_has(library, known.iter().copied());
                 let (rule, route) = (Rule::NoWorker, route.name(library));
                 problems.push(subject.source.problem_with_help(rule, &route, message, help));
             }
@@ -126,6 +125,13 @@ pub(super) fn options_are_of_somebody(
 pub(super) fn libraries(request: &Request) -> impl Iterator<Item = &str> {
     let clients = request.manifests.iter().flat_map(|manifest| manifest.clients.values());
     clients.map(|client| client.library.as_str())
+}
+
+fn nobody_has<'a>(
+    library: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> (String, Option<String>) {
+    (format!("no worker has the client library `{library}`"), suggest(library, known))
 }
 
 /// Why no worker can have this version, with what there is.
@@ -140,8 +146,7 @@ pub(super) fn unknown(
         return None;
     }
     if of_library.is_empty() {
-        let message = format!("no worker has the client library `{library}`");
-        return Some((message, suggest(library, libraries(request))));
+        return Some(nobody_has(library, libraries(request)));
     }
     let versions: Vec<&str> = of_library.iter().map(|client| client.version.as_str()).collect();
     let message = format!("no worker can be built with {library} {version}");

@@ -135,8 +135,9 @@ impl Overrides {
                 }
                 overrides.clients.insert(name.to_owned(), pin.to_owned());
             } else {
-                let servers = ["kafka", "pulsar", "postgres"];
-                let help = suggest(name, servers.into_iter().chain(clients::libraries(request)));
+                let servers = SERVERS.map(|server| server.to_string());
+                let servers = servers.iter().map(String::as_str);
+                let help = suggest(name, servers.chain(clients::libraries(request)));
                 let message = format!("there is no server or client library `{name}`");
                 wrong(Rule::BadPin, 0..name.len(), message, help);
             }

@@ -61,7 +61,6 @@ impl<'a> Mending<'a> {
     #[must_use]
     pub(super) fn take(&mut self, entry: &Entry) -> bool {
         let range = self.extent(entry);
-
         self.bytes += self.text.len();
         if self.taken.len() >= MOST_READINGS || self.bytes > MOST_BYTES {
             return false;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::validity::Problem;
 use crate::checks::observed::{
-    entries, is_consumer, keeps_acknowledged, message, source_positions,
+    entries, keeps_acknowledged, message, other_roles, source_positions,
 };
 use crate::evidence::History;
 use crate::evidence::event::{At, CallResult, Event, Process, ReadWhy};
@@ -17,6 +17,7 @@ use crate::suite::workload::{Again, AgainPayload};
 /// The first contradiction of each process.
 pub(super) fn contradicted(unit: &Unit, history: &History) -> Vec<Problem> {
     let known = Known::of(unit, history);
+    let others = other_roles(history);
     let mut received: BTreeSet<(&Process, &str, u32)> = BTreeSet::new();
     let mut wrong: BTreeMap<&Process, String> = BTreeMap::new();
     for event in history.events() {
@@ -40,7 +41,7 @@ pub(super) fn contradicted(unit: &Unit, history: &History) -> Vec<Problem> {
             }
             _ => continue,
         };
-        if let Some(why) = why.filter(|_| is_consumer(history, process)) {
+        if let Some(why) = why.filter(|_| !others.contains(process)) {
             wrong.entry(process).or_insert(why);
         }
     }

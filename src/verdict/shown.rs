@@ -6,15 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::checks::observed::{entries, is_consumer};
+use crate::checks::observed::{HandedOver, entries, handed_over, other_roles};
 use crate::evidence::History;
-use crate::evidence::event::{Event, PlannedEvent, Record};
-use crate::names::{CallOutcome, Point, TopicRole, wire_name};
+use crate::evidence::event::{Event, PlannedEvent};
+use crate::names::{CallOutcome, TopicRole, wire_name};
 
 /// Characters of an error that are kept: what follows is addresses and stack traces.
 const ERROR: usize = 160;
 /// Different errors of one unit that are kept.
 const ERRORS: usize = 8;
+
+/// By event.
+type HandedOvers<'a> = BTreeMap<&'a str, Vec<HandedOver<'a>>>;
 
 /// Facts of one unit; a text is empty where there was nothing of its kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -38,7 +41,7 @@ pub struct Shown {
 impl Shown {
     /// The facts of a history.
     pub fn of(history: &History) -> Self {
-        let received = received(history);
+        let handed = handed_over(history);
         let letters: Vec<_> = entries(history, TopicRole::DeadLetter).collect();
         let planned: BTreeMap<&str, &PlannedEvent> =
             history.planned().map(|planned| (planned.event.as_str(), planned)).collect();
@@ -55,9 +58,9 @@ impl Shown {
             lost.extend(own.properties.iter().filter(is_other).map(|(name, _)| name.clone()));
         }
         Self {
-            deliveries: histogram(&received),
-            redelivery_counts: redelivery_counts(history),
-            first_gap_ms: first_gap(&received),
+            deliveries: histogram(&handed),
+            redelivery_counts: redelivery_counts(&handed),
+            first_gap_ms: first_gap(&handed),
             dead_letters: match positions.len() {
                 0 => String::new(),
                 number => number.to_string(),
@@ -82,39 +85,24 @@ impl Shown {
     }
 }
 
-/// Times, in microseconds of the run, at which consumers received each event.
-fn received(history: &History) -> BTreeMap<&str, Vec<u64>> {
-    let mut received: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
-    for Record { at_us, event, .. } in history.records() {
-        if let Event::ClaimAt(at) = event
-            && at.point == Point::Received
-            && is_consumer(history, &at.process)
-        {
-            received.entry(&at.event).or_default().push(*at_us);
-        }
-    }
-    received
-}
-
-fn histogram(received: &BTreeMap<&str, Vec<u64>>) -> String {
+fn histogram(handed: &HandedOvers) -> String {
     let mut events: BTreeMap<usize, usize> = BTreeMap::new();
-    for times in received.values() {
+    for times in handed.values() {
         *events.entry(times.len()).or_default() += 1;
     }
     let part = |(times, events): (usize, usize)| format!("{events} × {times}");
     events.into_iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
-fn redelivery_counts(history: &History) -> String {
-    let claims = history.claims_at(Point::Received);
-    let own = claims.filter(|at| is_consumer(history, &at.process));
-    let counts: BTreeSet<u32> = own.filter_map(|at| at.redelivery_count).collect();
+fn redelivery_counts(handed: &HandedOvers) -> String {
+    let counts = handed.values().flatten().filter_map(|one| one.at.redelivery_count);
+    let counts: BTreeSet<u32> = counts.collect();
     joined(counts.iter().map(ToString::to_string))
 }
 
-fn first_gap(received: &BTreeMap<&str, Vec<u64>>) -> String {
-    let gaps = received.values().filter_map(|times| Some((times.get(1)? - times.first()?) / 1000));
-    let gaps: Vec<u64> = gaps.collect();
+fn first_gap(handed: &HandedOvers) -> String {
+    let gap = |times: &Vec<HandedOver>| Some((times.get(1)?.at_us - times.first()?.at_us) / 1000);
+    let gaps: Vec<u64> = handed.values().filter_map(gap).collect();
     match (gaps.iter().min(), gaps.iter().max()) {
         (Some(least), Some(most)) if least == most => least.to_string(),
         (Some(least), Some(most)) => format!("{least}–{most}"),
@@ -123,10 +111,11 @@ fn first_gap(received: &BTreeMap<&str, Vec<u64>>) -> String {
 }
 
 fn errors(history: &History) -> Vec<String> {
+    let others = other_roles(history);
     let mut errors = BTreeSet::new();
     for event in history.events() {
         let Event::ClaimResult(result) = event else { continue };
-        if result.outcome == CallOutcome::Ok || !is_consumer(history, &result.process) {
+        if result.outcome == CallOutcome::Ok || others.contains(&result.process) {
             continue;
         }
         let words: String = result.error.iter().flat_map(|e| e.chars()).take(ERROR).collect();
